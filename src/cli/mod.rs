@@ -1,0 +1,101 @@
+//! The command line: one file a subcommand.
+//!
+//! Exit statuses are a contract. `run`, `exec` and `wasm` exit with the command's own status, 124 when its time was over,
+//! 137 after another limit or a kill, 126 and 127 as a shell, and 125 for failures of wskill itself and wrong usage.
+//! Other subcommands exit with 0, 1, or 2 for wrong usage.
+
+mod options;
+mod programs;
+mod report;
+mod run;
+mod setup;
+mod wasm;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Run untrusted Agent Skills as WebAssembly processes.
+#[derive(Debug, Parser)]
+#[command(name = "wskill", version, about, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a command with a skill: its folder is read-only, `work/` and `out/` are writable.
+    Run(run::RunArgs),
+    /// Run a command in a sandbox without a skill.
+    Exec(run::ExecArgs),
+    /// Run a WASI module or component as it is: it sees only the folders given with --mount.
+    Wasm(wasm::WasmArgs),
+    /// Compile the built-in programs ahead, so that the first run need not.
+    Setup(setup::SetupArgs),
+    /// List the commands that exist in the sandbox.
+    Programs(programs::ProgramsArgs),
+}
+
+/// Failures of wskill itself, for the subcommands that run something.
+const OWN_FAILURE: u8 = 125;
+
+/// An error with all its causes in one line.
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// Parses the command line and does what it says.
+pub fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let runs = arguments.get(1).is_some_and(|name| name == "run" || name == "exec" || name == "wasm");
+    let failure = if runs { OWN_FAILURE } else { 1 };
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nothing can be done about a standard error that is gone.
+            let _ = error.print();
+            let usage = if runs { OWN_FAILURE } else { 2 };
+            return ExitCode::from(if error.use_stderr() { usage } else { 0 });
+        }
+    };
+    let done = match cli.command {
+        Command::Run(args) => block_on(run::run(args)),
+        Command::Exec(args) => block_on(run::exec(args)),
+        Command::Wasm(args) => block_on(wasm::wasm(args)),
+        Command::Setup(args) => block_on(setup::setup(args)),
+        Command::Programs(args) => programs::programs(&args),
+    };
+    match done {
+        Ok(status) => ExitCode::from(status),
+        Err(error) => {
+            say(&format!("error: {}", chain(&*error)));
+            ExitCode::from(failure)
+        }
+    }
+}
+
+/// Runs a future on this thread. Guests have threads of their own.
+fn block_on<T>(future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future)
+}
+
+/// Prints a line of wskill's own to standard error.
+fn say(text: &str) {
+    // Nothing can be done about a standard error that is gone.
+    let _ = writeln!(std::io::stderr(), "wskill: {text}");
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        let more = next.to_string();
+        // Some messages hold their cause's already.
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = next.source();
+    }
+    text
+}

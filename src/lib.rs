@@ -1,0 +1,17 @@
+//! Runs untrusted Agent Skills as WebAssembly processes: bash and Python scripts, unmodified, calling each other and the
+//! Unix tools, in a sandbox that a skill cannot leave.
+
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
+mod sandbox;
+#[cfg(feature = "cli")]
+mod skill;
+#[cfg(feature = "cli")]
+mod workspace;
+
+pub use sandbox::{
+    BuildError, CommandInfo, Flavour, Input, LimitError, LimitName, Limits, Mount, Outcome, Output, ProgramError,
+    Programs, Progress, ProgressEvent, RunBuilder, Runtime, RuntimeBuilder, RuntimeError, Sandbox, SandboxBuilder,
+    Trace, TraceEvent, parse_size,
+};

@@ -1,0 +1,7 @@
+//! The `wskill` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    wskill::cli::main()
+}

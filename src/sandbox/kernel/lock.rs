@@ -1,0 +1,80 @@
+//! Advisory locks of whole files, as flock(2).
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::sandbox::errno::{Errno, Result};
+
+/// Shared or exclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockKind {
+    /// Any number of holders.
+    Shared,
+    /// One holder.
+    Exclusive,
+}
+
+/// Who holds which file: (device, inode) to the owning descriptions.
+#[derive(Debug, Default)]
+pub struct LockTable {
+    held: Mutex<HashMap<(u64, u64), Vec<(u64, LockKind)>>>,
+    released: Notify,
+}
+
+impl LockTable {
+    /// Takes the lock, or changes the kind of one that `owner` holds. `Again` while another stands in the way.
+    pub fn acquire(&self, key: (u64, u64), owner: u64, kind: LockKind) -> Result<()> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let holders = held.entry(key).or_default();
+        let blocked = |&(other, other_kind): &(u64, LockKind)| {
+            other != owner && (kind == LockKind::Exclusive || other_kind == LockKind::Exclusive)
+        };
+        if holders.iter().any(blocked) {
+            return Err(Errno::Again);
+        }
+        holders.retain(|&(other, _)| other != owner);
+        holders.push((owner, kind));
+        drop(held);
+        // Exclusive may have become shared.
+        self.released.notify_waiters();
+        Ok(())
+    }
+
+    /// Gives the lock up.
+    pub fn release(&self, key: (u64, u64), owner: u64) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(holders) = held.get_mut(&key) {
+            holders.retain(|&(other, _)| other != owner);
+            if holders.is_empty() {
+                held.remove(&key);
+            }
+        }
+        drop(held);
+        self.released.notify_waiters();
+    }
+
+    /// Told when a lock was given up.
+    pub fn released(&self) -> &Notify {
+        &self.released
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exclusive_excludes_and_shared_shares() {
+        let table = LockTable::default();
+        let key = (1, 2);
+        assert_eq!(table.acquire(key, 1, LockKind::Shared), Ok(()));
+        assert_eq!(table.acquire(key, 2, LockKind::Shared), Ok(()));
+        assert_eq!(table.acquire(key, 1, LockKind::Exclusive), Err(Errno::Again));
+        table.release(key, 2);
+        assert_eq!(table.acquire(key, 1, LockKind::Exclusive), Ok(()));
+        assert_eq!(table.acquire(key, 2, LockKind::Shared), Err(Errno::Again));
+        assert_eq!(table.acquire((1, 3), 2, LockKind::Exclusive), Ok(()));
+    }
+}

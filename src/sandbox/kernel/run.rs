@@ -1,0 +1,189 @@
+//! One run: a first process, all that it starts, and the outcome.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Notify, oneshot};
+
+use super::process::End;
+use crate::sandbox::limits::Account;
+
+/// Something the guest asked for in vain that a person or model could do something about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Miss {
+    /// A command that the sandbox has not.
+    Command(String),
+    /// A path of the host that is not mounted.
+    HostPath(String),
+    /// A write below a skill.
+    ReadOnly(String),
+    /// The network.
+    Network,
+}
+
+/// The most misses that are kept: more help nobody.
+const MISSES_MAX: usize = 20;
+
+/// What a run shares with its processes.
+#[derive(Debug)]
+pub struct Run {
+    /// When it began.
+    pub started: Instant,
+    /// Captured standard output.
+    pub stdout: Mutex<Vec<u8>>,
+    /// Captured standard error.
+    pub stderr: Mutex<Vec<u8>>,
+    /// What both hold together.
+    pub output: Account,
+    /// Processes started.
+    pub processes: AtomicU64,
+    /// Fuel that is left; `None` when it is not counted.
+    pub fuel: Option<FuelTank>,
+    first: AtomicI32,
+    deadline: Mutex<Option<Instant>>,
+    deadline_moved: Notify,
+    host_time: Mutex<Duration>,
+    over: AtomicBool,
+    end: Mutex<Option<oneshot::Sender<End>>>,
+    misses: Mutex<BTreeSet<Miss>>,
+}
+
+impl Run {
+    /// A run that has not begun, and where its end will be told.
+    pub fn new(wall_time: Option<Duration>, output: u64, fuel: Option<u64>) -> (Self, oneshot::Receiver<End>) {
+        let (sender, receiver) = oneshot::channel();
+        let started = Instant::now();
+        let run = Self {
+            started,
+            stdout: Mutex::default(),
+            stderr: Mutex::default(),
+            output: Account::new(output),
+            processes: AtomicU64::new(0),
+            fuel: fuel.map(FuelTank::new),
+            first: AtomicI32::new(0),
+            // A time past the clock's range is none.
+            deadline: Mutex::new(wall_time.and_then(|time| started.checked_add(time))),
+            deadline_moved: Notify::new(),
+            host_time: Mutex::default(),
+            over: AtomicBool::new(false),
+            end: Mutex::new(Some(sender)),
+            misses: Mutex::default(),
+        };
+        (run, receiver)
+    }
+
+    /// Names the first process, whose end is the run's.
+    pub fn set_first(&self, pid: i32) {
+        self.first.store(pid, Ordering::Relaxed);
+    }
+
+    /// Whether this pid is the first process's.
+    pub fn is_first(&self, pid: i32) -> bool {
+        self.first.load(Ordering::Relaxed) == pid
+    }
+
+    /// Ends the run for the caller; the first end counts. The answer says whether this was it.
+    pub fn finish(&self, end: End) -> bool {
+        let sender = self.end.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.over.store(true, Ordering::Release);
+        match sender {
+            Some(sender) => {
+                // The caller may have gone: dropping a run's future ends it.
+                let _ = sender.send(end);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Whether it has ended for the caller.
+    pub fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+
+    /// Waits for the deadline, moved or not; for ever when there is none.
+    pub async fn deadline_passed(&self) {
+        loop {
+            let moved = self.deadline_moved.notified();
+            let deadline = *self.deadline.lock().unwrap_or_else(PoisonError::into_inner);
+            match deadline {
+                None => moved.await,
+                Some(at) if Instant::now() >= at => return,
+                Some(at) => {
+                    tokio::select! {
+                        () = tokio::time::sleep_until(at.into()) => {}
+                        () = moved => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Real time since it began, without what the host spent on compiling.
+    pub fn elapsed(&self) -> Duration {
+        let spent = *self.host_time.lock().unwrap_or_else(PoisonError::into_inner);
+        self.started.elapsed().saturating_sub(spent)
+    }
+
+    /// Gives time back that the host spent (compiling).
+    pub fn extend_deadline(&self, by: Duration) {
+        if by.is_zero() {
+            return;
+        }
+        *self.host_time.lock().unwrap_or_else(PoisonError::into_inner) += by;
+        if let Some(at) = self.deadline.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            *at += by;
+        }
+        self.deadline_moved.notify_one();
+    }
+
+    /// Notes a miss.
+    pub fn miss(&self, miss: Miss) {
+        let mut misses = self.misses.lock().unwrap_or_else(PoisonError::into_inner);
+        if misses.len() < MISSES_MAX {
+            misses.insert(miss);
+        }
+    }
+
+    /// The misses so far, sorted.
+    pub fn misses(&self) -> Vec<Miss> {
+        self.misses.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}
+
+/// The fuel of a run, shared by its processes. A running store holds a copy of what is left and is charged in steps:
+/// while it computes, by the interval at each of its yields; exactly, when it calls the host or ends.
+#[derive(Debug)]
+pub struct FuelTank {
+    limit: u64,
+    used: AtomicU64,
+}
+
+impl FuelTank {
+    fn new(limit: u64) -> Self {
+        Self { limit, used: AtomicU64::new(0) }
+    }
+
+    /// Adds to what is used and answers what is left.
+    pub fn burn(&self, amount: u64) -> u64 {
+        let before = self.used.fetch_add(amount, Ordering::Relaxed);
+        self.limit.saturating_sub(before.saturating_add(amount))
+    }
+
+    /// Takes back what was charged ahead.
+    pub fn unburn(&self, amount: u64) {
+        self.used.fetch_sub(amount, Ordering::Relaxed);
+    }
+
+    /// What is left.
+    pub fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.used.load(Ordering::Relaxed))
+    }
+
+    /// What was used; the limit at most.
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed).min(self.limit)
+    }
+}

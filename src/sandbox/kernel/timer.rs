@@ -1,0 +1,51 @@
+//! The interval timer of a process.
+
+use std::sync::{Arc, Weak};
+
+use super::Kernel;
+use super::process::Process;
+use super::signal::Signal;
+
+/// The shortest period, ns: what the host's timers can tell apart.
+const INTERVAL_MIN: u64 = 1_000_000;
+
+/// A running timer; dropping it disarms it.
+#[derive(Debug)]
+pub struct IntervalTimer {
+    task: tokio::task::JoinHandle<()>,
+    due: u64,
+}
+
+impl IntervalTimer {
+    /// Sends ALRM after `value` ns, then every `interval` ns (0: once).
+    pub fn start(kernel: &Arc<Kernel>, process: &Arc<Process>, value: u64, interval: u64) -> Self {
+        let due = kernel.clock.monotonic().saturating_add(value);
+        let process: Weak<Process> = Arc::downgrade(process);
+        let kernel_weak = Arc::downgrade(kernel);
+        let task = kernel.runtime.spawn(async move {
+            let mut at = due;
+            loop {
+                let Some(kernel) = kernel_weak.upgrade() else { return };
+                kernel.clock.sleep_until(at).await;
+                let Some(process) = process.upgrade() else { return };
+                process.send(Signal::ALRM);
+                if interval == 0 {
+                    return;
+                }
+                at = at.saturating_add(interval.max(INTERVAL_MIN));
+            }
+        });
+        Self { task, due }
+    }
+
+    /// What is left until it fires, ns.
+    pub fn left(&self, now: u64) -> u64 {
+        self.due.saturating_sub(now)
+    }
+}
+
+impl Drop for IntervalTimer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}

@@ -1,0 +1,87 @@
+//! What happened in a sandbox, event by event.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+/// An event. Paths and arguments that are not UTF-8 are shown with replacement characters.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum TraceEvent {
+    /// A process began or replaced its image.
+    Start {
+        /// Time since the sandbox began, ms.
+        at_ms: f64,
+        /// Its number.
+        pid: i32,
+        /// Its parent's.
+        parent: i32,
+        /// The program: an installed command's name, or a module's path.
+        program: String,
+        /// Its arguments.
+        argv: Vec<String>,
+        /// Its working directory.
+        cwd: String,
+    },
+    /// A process ended.
+    Exit {
+        /// Time since the sandbox began, ms.
+        at_ms: f64,
+        /// Its number.
+        pid: i32,
+        /// As a shell shows it.
+        status: u8,
+        /// The signal or limit that ended it, if any.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// Processor time, ms.
+        cpu_ms: f64,
+        /// The most memory it had.
+        peak_memory_bytes: u64,
+    },
+    /// A file was opened, or could not be.
+    Open {
+        /// Time since the sandbox began, ms.
+        at_ms: f64,
+        /// Who.
+        pid: i32,
+        /// The path as it was given.
+        path: String,
+        /// For writing.
+        write: bool,
+        /// The error, if any.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+    /// Something was refused for a limit.
+    Limit {
+        /// Time since the sandbox began, ms.
+        at_ms: f64,
+        /// Who.
+        pid: i32,
+        /// Which limit.
+        limit: &'static str,
+    },
+}
+
+/// Takes events as they happen; called on the guests' threads, so it must be quick.
+#[derive(Clone)]
+pub struct Trace(Arc<dyn Fn(TraceEvent) + Send + Sync>);
+
+impl Trace {
+    /// A trace that calls `sink`.
+    pub fn new(sink: impl Fn(TraceEvent) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(sink))
+    }
+
+    /// Tells an event.
+    pub fn tell(&self, event: TraceEvent) {
+        (self.0)(event);
+    }
+}
+
+impl std::fmt::Debug for Trace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Trace")
+    }
+}

@@ -1,0 +1,344 @@
+//! What a sandbox may use at most, and how a limit that was met is named.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// The longest path a guest may pass, in bytes: Linux's `PATH_MAX`.
+pub const PATH_MAX: usize = 4096;
+/// The most bytes one read or write moves; a longer one is cut, as POSIX allows. Bounds what a call allocates.
+pub const IO_MAX: usize = MIB as usize;
+/// The most buffers of one vectored read or write: Linux's `IOV_MAX`.
+pub const IOVECS_MAX: u32 = 1024;
+/// The most subscriptions of one `poll_oneoff`: more than the descriptors a process may have.
+pub const POLL_MAX: u32 = 4096;
+/// Stack of a guest's WebAssembly code, in bytes. CPython's recursion check wants close to 2 MiB.
+pub const WASM_STACK: usize = 2 * MIB as usize - 64 * 1024;
+/// Stack of a process's fiber: the WebAssembly part and 2 MiB for host code, whose overflow would end every tenant.
+pub const FIBER_STACK: usize = 4 * MIB as usize;
+/// How many links one walk follows: Linux's number.
+pub const SYMLINKS_MAX: u32 = 40;
+/// How many interpreters (`#!`) are followed: Linux's number is 5.
+pub const INTERPRETERS_MAX: u32 = 5;
+/// The deepest stack of saved contexts (subshells in place) of a process.
+pub const CONTEXTS_MAX: usize = 1000;
+
+/// The limits of a sandbox. Sizes are bytes.
+///
+/// ```
+/// use std::time::Duration;
+/// let limits = wskill::Limits { wall_time: Some(Duration::from_secs(5)), ..Default::default() };
+/// assert_eq!(limits.processes, 128);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Real time of a run; compiling programs is not counted. Default 300 s; `None` for no limit.
+    pub wall_time: Option<Duration>,
+    /// WebAssembly instructions of a run, all processes together. Default `None`: not counted, and code runs faster.
+    pub fuel: Option<u64>,
+    /// Captured standard output and error together. Default 64 MiB.
+    pub output: u64,
+    /// Memory of all processes, pipes and memory files. Default 1 GiB.
+    pub memory: u64,
+    /// Memory of one process. Default 512 MiB.
+    pub process_memory: u64,
+    /// Processes at once. Default 128.
+    pub processes: u32,
+    /// Processes started in all. Default 100,000.
+    pub spawns: u64,
+    /// Descriptors of one process. Default 256.
+    pub open_files: u32,
+    /// What the guest's files may hold together (work, out and tmp). Default 1 GiB.
+    pub disk: u64,
+    /// How many files, directories and links the guest may make. Default 100,000.
+    pub inodes: u64,
+    /// The size of one file. Default 512 MiB.
+    pub file_size: u64,
+    /// Arguments and environment of one process. Default 2 MiB.
+    pub args: u64,
+    /// Data waiting in pipes. Default 16 MiB.
+    pub pipes: u64,
+    /// A skill's own WebAssembly module. Default 64 MiB.
+    pub module: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            wall_time: Some(Duration::from_secs(300)),
+            fuel: None,
+            output: 64 * MIB,
+            memory: GIB,
+            process_memory: 512 * MIB,
+            processes: 128,
+            spawns: 100_000,
+            open_files: 256,
+            disk: GIB,
+            inodes: 100_000,
+            file_size: 512 * MIB,
+            args: 2 * MIB,
+            pipes: 16 * MIB,
+            module: 64 * MIB,
+        }
+    }
+}
+
+macro_rules! limit_names {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// Which limit.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum LimitName { $($(#[$doc])* $variant,)* }
+
+        impl LimitName {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The name in results and of `--limit NAME=VALUE`.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+limit_names! {
+    /// Real time of a run; ends it.
+    WallTime = "wall_time",
+    /// Instructions of a run; ends it.
+    Fuel = "fuel",
+    /// Captured output; ends the run.
+    Output = "output",
+    /// Memory of the sandbox; the guest gets `ENOMEM`.
+    Memory = "memory",
+    /// Memory of a process; the guest gets `ENOMEM`.
+    ProcessMemory = "process_memory",
+    /// Processes at once; `EAGAIN`.
+    Processes = "processes",
+    /// Processes in all; `EAGAIN`.
+    Spawns = "spawns",
+    /// Descriptors of a process; `EMFILE`.
+    OpenFiles = "open_files",
+    /// The host's own descriptors; `ENFILE`.
+    HostFiles = "host_files",
+    /// Bytes on disk; `ENOSPC`.
+    Disk = "disk",
+    /// Files made; `ENOSPC`.
+    Inodes = "inodes",
+    /// Size of a file; `EFBIG`.
+    FileSize = "file_size",
+    /// Arguments and environment; `E2BIG`.
+    Args = "args",
+    /// Data in pipes; `ENOMEM`.
+    Pipes = "pipes",
+    /// Length of a path; `ENAMETOOLONG`.
+    Path = "path",
+    /// Size of a skill's module; `ENOEXEC`.
+    Module = "module",
+    /// A guest's stack; the process ends as by `SIGSEGV`.
+    Stack = "stack",
+}
+
+impl fmt::Display for LimitName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Why a limit could not be set.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum LimitError {
+    /// No limit has this name.
+    #[error("unknown limit `{0}`; known are {known}", known = settable())]
+    Unknown(String),
+    /// The limit is built in.
+    #[error("the limit `{0}` is fixed")]
+    Fixed(LimitName),
+    /// The value is no number, size or duration.
+    #[error("`{value}` is no value for the limit `{name}`: {expected}")]
+    Value {
+        /// Which limit.
+        name: LimitName,
+        /// What was given.
+        value: String,
+        /// What is wanted.
+        expected: &'static str,
+    },
+}
+
+fn settable() -> String {
+    let fixed = [LimitName::HostFiles, LimitName::Path, LimitName::Stack];
+    let names: Vec<_> = LimitName::ALL.iter().filter(|name| !fixed.contains(name)).map(|name| name.as_str()).collect();
+    names.join(", ")
+}
+
+impl FromStr for LimitName {
+    type Err = LimitError;
+
+    fn from_str(name: &str) -> Result<Self, LimitError> {
+        Self::ALL.iter().copied().find(|limit| limit.as_str() == name).ok_or_else(|| LimitError::Unknown(name.into()))
+    }
+}
+
+/// Reads a size: a number of bytes, or one with `K`, `M`, `G` (powers of 1024; `KiB`, `MB` and so on mean the same).
+pub fn parse_size(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number: u64 = number.parse().ok()?;
+    let factor = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" | "kib" => 1 << 10,
+        "m" | "mb" | "mib" => MIB,
+        "g" | "gb" | "gib" => GIB,
+        _ => return None,
+    };
+    number.checked_mul(factor)
+}
+
+impl Limits {
+    /// Sets a limit from text, as `--limit NAME=VALUE` does: seconds (`0.5`, or `off`) for `wall_time`, a number or
+    /// `off` for `fuel`, a size ([`parse_size`]) or a number for the others.
+    ///
+    /// # Errors
+    /// A limit that is fixed, or a value that is none.
+    pub fn set(&mut self, name: LimitName, value: &str) -> Result<(), LimitError> {
+        let wrong = |expected| LimitError::Value { name, value: value.into(), expected };
+        let size = || parse_size(value).ok_or_else(|| wrong("a number of bytes, or one with K, M or G"));
+        let count = || value.parse::<u64>().map_err(|_| wrong("a number"));
+        let small = || value.parse::<u32>().map_err(|_| wrong("a number"));
+        match name {
+            LimitName::WallTime if value == "off" => self.wall_time = None,
+            LimitName::WallTime => {
+                let seconds: f64 = value.parse().map_err(|_| wrong("seconds, or `off`"))?;
+                let time = Duration::try_from_secs_f64(seconds).map_err(|_| wrong("seconds, or `off`"))?;
+                self.wall_time = Some(time);
+            }
+            LimitName::Fuel if value == "off" => self.fuel = None,
+            LimitName::Fuel => self.fuel = Some(value.parse().map_err(|_| wrong("a number, or `off`"))?),
+            LimitName::Output => self.output = size()?,
+            LimitName::Memory => self.memory = size()?,
+            LimitName::ProcessMemory => self.process_memory = size()?,
+            LimitName::Processes => self.processes = small()?,
+            LimitName::Spawns => self.spawns = count()?,
+            LimitName::OpenFiles => self.open_files = small()?,
+            LimitName::Disk => self.disk = size()?,
+            LimitName::Inodes => self.inodes = count()?,
+            LimitName::FileSize => self.file_size = size()?,
+            LimitName::Args => self.args = size()?,
+            LimitName::Pipes => self.pipes = size()?,
+            LimitName::Module => self.module = size()?,
+            LimitName::HostFiles | LimitName::Path | LimitName::Stack => return Err(LimitError::Fixed(name)),
+        }
+        Ok(())
+    }
+}
+
+/// How often each limit refused something.
+#[derive(Debug, Default)]
+pub struct LimitCounters([AtomicU64; LimitName::ALL.len()]);
+
+impl LimitCounters {
+    /// Counts one refusal.
+    pub fn hit(&self, name: LimitName) {
+        self.0[name as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The limits that refused something, with how often.
+    pub fn snapshot(&self) -> Vec<(LimitName, u64)> {
+        let count = |name: LimitName| self.0[name as usize].load(Ordering::Relaxed);
+        LimitName::ALL.iter().map(|&name| (name, count(name))).filter(|&(_, n)| n > 0).collect()
+    }
+}
+
+/// An account with an upper bound; charging past it fails and changes nothing.
+#[derive(Debug)]
+pub struct Account {
+    limit: u64,
+    used: AtomicU64,
+    peak: AtomicU64,
+}
+
+impl Account {
+    /// An empty account.
+    pub fn new(limit: u64) -> Self {
+        Self { limit, used: AtomicU64::new(0), peak: AtomicU64::new(0) }
+    }
+
+    /// Takes `amount`, or nothing and answers `false`.
+    pub fn charge(&self, amount: u64) -> bool {
+        let add = |used: u64| used.checked_add(amount).filter(|&sum| sum <= self.limit);
+        match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add) {
+            Ok(before) => {
+                self.peak.fetch_max(before + amount, Ordering::Relaxed);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Gives back.
+    pub fn refund(&self, amount: u64) {
+        let subtract = |used: u64| Some(used.saturating_sub(amount));
+        // The closure never refuses.
+        let _ = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, subtract);
+    }
+
+    /// What is taken now.
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// What may still be taken.
+    pub fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.used())
+    }
+
+    /// The most that was ever taken.
+    pub fn peak(&self) -> u64 {
+        self.peak.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(parse_size("10"), Some(10));
+        assert_eq!(parse_size("2K"), Some(2048));
+        assert_eq!(parse_size("3 MiB"), Some(3 << 20));
+        assert_eq!(parse_size("1gb"), Some(1 << 30));
+        for wrong in ["", "K", "-1", "1.5M", "1T", "99999999999999999999", "99999999999G"] {
+            assert_eq!(parse_size(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_limit_can_be_set_or_says_that_it_is_fixed() {
+        for &name in LimitName::ALL {
+            let answer = Limits::default().set(name, "1");
+            let fixed = matches!(name, LimitName::HostFiles | LimitName::Path | LimitName::Stack);
+            assert_eq!(answer.is_err(), fixed, "{name}");
+            assert_eq!(name.as_str().parse(), Ok(name));
+            if !fixed {
+                assert!(Limits::default().set(name, "many").is_err(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_account_never_passes_its_limit() {
+        let account = Account::new(10);
+        assert!(account.charge(7));
+        assert!(!account.charge(4));
+        assert!(account.charge(3));
+        account.refund(10);
+        assert_eq!((account.used(), account.peak()), (0, 10));
+        assert!(!account.charge(u64::MAX));
+    }
+}

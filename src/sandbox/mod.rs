@@ -1,0 +1,33 @@
+//! Runs commands as WebAssembly processes over mounts, under limits. It knows nothing of skills.
+//!
+//! [`Sandbox`] is what a host uses. Below it: the `kernel` (processes, descriptors, pipes, signals), the `vfs` (mounts
+//! and files), the two import modules of guests (`wasi`, `abi`), and `program` (what is installed, compiled and kept).
+
+mod abi;
+mod builder;
+#[cfg(feature = "component")]
+mod component;
+mod engine;
+mod errno;
+mod guest;
+mod hints;
+mod kernel;
+mod limits;
+mod outcome;
+mod program;
+mod root;
+mod run;
+mod runtime;
+mod stdio;
+mod vfs;
+mod wasi;
+
+pub use builder::{BuildError, Mount, Sandbox, SandboxBuilder};
+pub use engine::Flavour;
+pub use kernel::{Trace, TraceEvent};
+pub use limits::{LimitError, LimitName, Limits, parse_size};
+pub use outcome::Outcome;
+pub use program::{CommandInfo, ProgramError, Programs, Progress, ProgressEvent};
+pub use run::RunBuilder;
+pub use runtime::{Runtime, RuntimeBuilder, RuntimeError};
+pub use stdio::{Input, Output};

@@ -1,0 +1,145 @@
+//! Standard streams of a run, on the host's side.
+
+use std::fmt;
+use std::io::{Read, Write};
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use super::kernel::{Device, PipeReader, PipeWriter};
+use super::kernel::{Kernel, Kind, OpenFile, OutputStream, Pipe, Run};
+
+/// How much is moved at a time.
+const CHUNK: usize = 64 * 1024;
+
+/// Where standard input comes from.
+pub enum Input {
+    /// Nothing: `/dev/null`.
+    Empty,
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// A reader, read on a thread of its own as the guest asks for more.
+    Reader(Box<dyn Read + Send>),
+}
+
+impl Input {
+    /// A reader.
+    pub fn reader(reader: impl Read + Send + 'static) -> Self {
+        Self::Reader(Box::new(reader))
+    }
+}
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "Empty",
+            Self::Bytes(_) => "Bytes",
+            Self::Reader(_) => "Reader",
+        })
+    }
+}
+
+/// Where standard output or error goes.
+pub enum Output {
+    /// Into the outcome, up to the limit `output`.
+    Capture,
+    /// Nowhere.
+    Discard,
+    /// To a writer as it comes, on a thread of its own, without end. When the writer fails the guest gets SIGPIPE.
+    Writer(Box<dyn Write + Send>),
+}
+
+impl Output {
+    /// A writer.
+    pub fn writer(writer: impl Write + Send + 'static) -> Self {
+        Self::Writer(Box::new(writer))
+    }
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Capture => "Capture",
+            Self::Discard => "Discard",
+            Self::Writer(_) => "Writer",
+        })
+    }
+}
+
+/// Told when everything has been written.
+pub type Drained = oneshot::Receiver<()>;
+
+impl Input {
+    /// The description for descriptor 0.
+    pub(super) fn open(self, kernel: &Arc<Kernel>) -> std::io::Result<Arc<OpenFile>> {
+        let kind = match self {
+            Self::Empty => return Ok(Arc::new(OpenFile::new(Kind::Device(Device::Null), true, false))),
+            Self::Bytes(bytes) => {
+                let pipe = Pipe::new(false, Arc::clone(&kernel.pipes));
+                let (reader, writer) = (PipeReader::new(&pipe), PipeWriter::new(&pipe));
+                // What fits needs no task to feed it.
+                let fits = writer.pipe().try_write(&bytes).unwrap_or(0);
+                if fits < bytes.len() {
+                    kernel.runtime.spawn(async move {
+                        // The guest may stop reading whenever it likes.
+                        let _ = writer.pipe().write(&bytes[fits..]).await;
+                    });
+                }
+                Kind::Pipe { reader: Some(reader), writer: None, fifo: None }
+            }
+            Self::Reader(mut source) => {
+                let pipe = Pipe::new(false, Arc::clone(&kernel.pipes));
+                let (reader, writer) = (PipeReader::new(&pipe), PipeWriter::new(&pipe));
+                let handle = kernel.runtime.handle().clone();
+                std::thread::Builder::new().name("wskill-stdin".into()).spawn(move || {
+                    let mut buffer = vec![0; CHUNK];
+                    loop {
+                        match source.read(&mut buffer) {
+                            Ok(0) => return,
+                            Ok(count) if handle.block_on(writer.pipe().write(&buffer[..count])).is_ok() => {}
+                            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                            _ => return,
+                        }
+                    }
+                })?;
+                Kind::Pipe { reader: Some(reader), writer: None, fifo: None }
+            }
+        };
+        Ok(Arc::new(OpenFile::new(kind, true, false)))
+    }
+}
+
+impl Output {
+    /// The description for descriptor 1 or (`error`) 2, and when a writer has got all.
+    pub(super) fn open(
+        self,
+        kernel: &Arc<Kernel>,
+        run: &Arc<Run>,
+        error: bool,
+    ) -> std::io::Result<(Arc<OpenFile>, Option<Drained>)> {
+        let (kind, drained) = match self {
+            Self::Capture => (Kind::Output(OutputStream::new(Arc::clone(run), error)), None),
+            Self::Discard => (Kind::Device(Device::Null), None),
+            Self::Writer(mut target) => {
+                let pipe = Pipe::new(false, Arc::clone(&kernel.pipes));
+                let (reader, writer) = (PipeReader::new(&pipe), PipeWriter::new(&pipe));
+                let handle = kernel.runtime.handle().clone();
+                let (done, drained) = oneshot::channel();
+                let name = if error { "wskill-stderr" } else { "wskill-stdout" };
+                std::thread::Builder::new().name(name.into()).spawn(move || {
+                    let mut buffer = vec![0; CHUNK];
+                    while let Ok(count @ 1..) = handle.block_on(reader.pipe().read(&mut buffer)) {
+                        if target.write_all(&buffer[..count]).and_then(|()| target.flush()).is_err() {
+                            break;
+                        }
+                    }
+                    drop(reader);
+                    // The run may have been dropped.
+                    let _ = done.send(());
+                })?;
+                (Kind::Pipe { reader: None, writer: Some(writer), fifo: None }, Some(drained))
+            }
+        };
+        Ok((Arc::new(OpenFile::new(kind, false, true)), drained))
+    }
+}

@@ -1,0 +1,28 @@
+//! The virtual file system: one tree of guest paths over mounts whose files lie in memory or in host folders.
+//!
+//! All calls are synchronous and none waits: pipes, FIFOs, devices and `/proc/self` are recognised here and served by
+//! the kernel. Paths are bytes. Names are POSIX's.
+
+mod file_system;
+#[cfg(unix)]
+mod host;
+mod inodes;
+mod memory;
+mod mount;
+mod operations;
+mod path;
+mod quota;
+mod walk;
+
+pub use file_system::{Access, DirEntry, File, FileSystem, FileType, Metadata, Node, SetTime, Special, next_device};
+#[cfg(unix)]
+pub use host::{HostFile, HostFolder};
+pub use memory::{Contents, MemoryFile, MemoryTree};
+pub use mount::{Mount, MountTable};
+pub use operations::{OpenOptions, Opened, StatVfs};
+pub use path::{GuestPath, NAME_MAX, PATH_MAX};
+pub use quota::{Quota, Refusals, Usage};
+pub use walk::{Resolved, Vfs};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,273 @@
+//! Reading and writing.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use wasmtime::Linker;
+
+use super::{Call, MODULE};
+use crate::sandbox::errno::{Errno, Result};
+use crate::sandbox::guest::{Guest, HostCall, IoVec};
+use crate::sandbox::kernel::{
+    Device, Disposition, Flow, Kernel, Kind, OpenFile, Pipe, ProcessCtx, Signal, settle_fuel,
+};
+
+/// Defines the calls.
+pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
+    linker.func_wrap_async(
+        MODULE,
+        "fd_read",
+        |mut caller: Call<'_>, (fd, iovs, count, out): (i32, u32, u32, u32)| {
+            Box::new(async move {
+                let answer = read(&mut caller, fd, iovs, count).await;
+                let answer = answer.and_then(|read| caller.parts()?.0.write_u32(out, read as u32));
+                caller.answer(answer)
+            })
+        },
+    )?;
+    linker.func_wrap_async(
+        MODULE,
+        "fd_write",
+        |mut caller: Call<'_>, (fd, iovs, count, out): (i32, u32, u32, u32)| {
+            Box::new(async move {
+                let answer = write(&mut caller, fd, iovs, count).await;
+                if answer == Err(Errno::BrokenPipe) && broken_pipe_kills(caller.data()) {
+                    return Err(wasmtime::Error::new(Flow::Kill(Signal::PIPE)));
+                }
+                let answer = answer.and_then(|written| caller.parts()?.0.write_u32(out, written as u32));
+                Ok(caller.answer(answer))
+            })
+        },
+    )?;
+    linker.func_wrap(
+        MODULE,
+        "fd_pread",
+        |mut caller: Call<'_>, fd: i32, iovs: u32, count: u32, offset: u64, out: u32| {
+            caller.call(|guest, ctx| {
+                let file = Arc::clone(ctx.file(fd)?);
+                if !file.readable() {
+                    return Err(Errno::BadFd);
+                }
+                let regular = file.seekable()?;
+                let mut total = 0;
+                for vec in guest.io_vecs(iovs, count)? {
+                    let at = offset.checked_add(total).ok_or(Errno::Invalid)?;
+                    let read = regular.read_at(guest.bytes_mut(vec.address, vec.length)?, at)?;
+                    total += read as u64;
+                    if read < vec.length as usize {
+                        break;
+                    }
+                }
+                guest.write_u32(out, total as u32)
+            })
+        },
+    )?;
+    linker.func_wrap(
+        MODULE,
+        "fd_pwrite",
+        |mut caller: Call<'_>, fd: i32, iovs: u32, count: u32, offset: u64, out: u32| {
+            caller.call(|guest, ctx| {
+                let file = Arc::clone(ctx.file(fd)?);
+                if !file.writable() {
+                    return Err(Errno::BadFd);
+                }
+                let regular = file.seekable()?;
+                let mut total = 0;
+                for vec in guest.io_vecs(iovs, count)? {
+                    let at = offset.checked_add(total).ok_or(Errno::Invalid)?;
+                    let written = match regular.write_at(guest.bytes(vec.address, vec.length)?, at) {
+                        Err(_) if total > 0 => break,
+                        answer => answer?,
+                    };
+                    total += written as u64;
+                    if written < vec.length as usize {
+                        break;
+                    }
+                }
+                guest.write_u32(out, total as u32)
+            })
+        },
+    )?;
+    Ok(())
+}
+
+fn broken_pipe_kills(ctx: &ProcessCtx) -> bool {
+    match ctx.process.signals.disposition(Signal::PIPE) {
+        Disposition::Default => true,
+        Disposition::Ignore => false,
+        Disposition::Handle => {
+            ctx.process.send(Signal::PIPE);
+            false
+        }
+    }
+}
+
+async fn read(caller: &mut Call<'_>, fd: i32, iovs: u32, count: u32) -> Result<usize> {
+    let (mut guest, ctx) = caller.parts()?;
+    let file = Arc::clone(ctx.file(fd)?);
+    if !file.readable() {
+        return Err(Errno::BadFd);
+    }
+    let vecs = guest.io_vecs(iovs, count)?;
+    match file.kind() {
+        Kind::File(regular) => fill(&mut guest, &vecs, |buffer| file.read_file(&**regular, buffer)),
+        Kind::Directory(_) => Err(Errno::IsDirectory),
+        Kind::Device(device) => {
+            let kernel = Arc::clone(&ctx.kernel);
+            fill(&mut guest, &vecs, |buffer| read_device(*device, &kernel, buffer))
+        }
+        Kind::Output(_) => Err(Errno::BadFd),
+        Kind::Pipe { reader: None, .. } => Err(Errno::BadFd),
+        Kind::Pipe { reader: Some(reader), .. } => {
+            let pipe = Arc::clone(reader.pipe());
+            read_pipe(caller, &file, &pipe, &vecs).await
+        }
+    }
+}
+
+/// Reads into one buffer after the other until one is not filled.
+fn fill(guest: &mut Guest<'_>, vecs: &[IoVec], mut read: impl FnMut(&mut [u8]) -> Result<usize>) -> Result<usize> {
+    let mut total = 0;
+    for vec in vecs {
+        match read(guest.bytes_mut(vec.address, vec.length)?) {
+            Ok(count) => {
+                total += count;
+                if count < vec.length as usize {
+                    break;
+                }
+            }
+            Err(_) if total > 0 => break,
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(total)
+}
+
+fn read_device(device: Device, kernel: &Kernel, buffer: &mut [u8]) -> Result<usize> {
+    match device {
+        Device::Null => return Ok(0),
+        Device::Zero | Device::Full => buffer.fill(0),
+        Device::Random => kernel.random.fill(buffer)?,
+    }
+    Ok(buffer.len())
+}
+
+async fn read_pipe(caller: &mut Call<'_>, file: &OpenFile, pipe: &Pipe, vecs: &[IoVec]) -> Result<usize> {
+    let attempt = |caller: &mut Call<'_>| {
+        let (mut guest, _) = caller.parts()?;
+        fill(&mut guest, vecs, |buffer| pipe.try_read(buffer))
+    };
+    loop {
+        match attempt(caller) {
+            Err(Errno::Again) if !file.nonblocking() => {}
+            answer => return answer,
+        }
+        let mut changed = pin!(pipe.readable().notified());
+        changed.as_mut().enable();
+        match attempt(caller) {
+            Err(Errno::Again) => {}
+            answer => return answer,
+        }
+        settle_fuel(&mut *caller);
+        let process = Arc::clone(&caller.data().process);
+        process.interruptible(changed).await?;
+    }
+}
+
+async fn write(caller: &mut Call<'_>, fd: i32, iovs: u32, count: u32) -> Result<usize> {
+    let (guest, ctx) = caller.parts()?;
+    let file = Arc::clone(ctx.file(fd)?);
+    if !file.writable() {
+        return Err(Errno::BadFd);
+    }
+    let vecs = guest.io_vecs(iovs, count)?;
+    match file.kind() {
+        Kind::File(regular) => drain(&guest, &vecs, |data| file.write_file(&**regular, data)),
+        Kind::Directory(_) => Err(Errno::IsDirectory),
+        Kind::Device(device) => drain(&guest, &vecs, |data| device.write(data)),
+        Kind::Output(stream) => {
+            let kernel = Arc::clone(&ctx.kernel);
+            drain(&guest, &vecs, |data| stream.write(&kernel, data))
+        }
+        Kind::Pipe { writer: None, .. } => Err(Errno::BadFd),
+        Kind::Pipe { writer: Some(writer), .. } => {
+            let pipe = Arc::clone(writer.pipe());
+            write_pipe(caller, &file, &pipe, &vecs).await
+        }
+    }
+}
+
+/// Writes one buffer after the other until one is not taken whole.
+fn drain(guest: &Guest<'_>, vecs: &[IoVec], mut write: impl FnMut(&[u8]) -> Result<usize>) -> Result<usize> {
+    let mut total = 0;
+    for vec in vecs {
+        match write(guest.bytes(vec.address, vec.length)?) {
+            Ok(count) => {
+                total += count;
+                if count < vec.length as usize {
+                    break;
+                }
+            }
+            Err(_) if total > 0 => break,
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(total)
+}
+
+async fn write_pipe(caller: &mut Call<'_>, file: &OpenFile, pipe: &Pipe, vecs: &[IoVec]) -> Result<usize> {
+    // Several buffers are joined, so that a short vectored write is not mixed with others'.
+    let joined = match vecs {
+        [] => return Ok(0),
+        [_] => None,
+        vecs => {
+            let (guest, _) = caller.parts()?;
+            let mut joined = Vec::new();
+            for vec in vecs {
+                joined.extend_from_slice(guest.bytes(vec.address, vec.length)?);
+            }
+            Some(joined)
+        }
+    };
+    let total: usize = vecs.iter().map(|vec| vec.length as usize).sum();
+    let mut written = 0;
+    let mut attempt = |caller: &mut Call<'_>, written: usize| match &joined {
+        Some(data) => pipe.try_write(&data[written..]),
+        None => {
+            let (guest, _) = caller.parts()?;
+            pipe.try_write(&guest.bytes(vecs[0].address, vecs[0].length)?[written..])
+        }
+    };
+    loop {
+        let mut changed = pin!(pipe.writable().notified());
+        let mut waiting = false;
+        let answer = loop {
+            match attempt(caller, written) {
+                Err(Errno::Again) if !file.nonblocking() && !waiting => {
+                    // Listen first, then look again: room that arises in between is not missed.
+                    changed.as_mut().enable();
+                    waiting = true;
+                }
+                answer => break answer,
+            }
+        };
+        match answer {
+            Ok(count) => {
+                written += count;
+                if written == total || file.nonblocking() {
+                    return Ok(written);
+                }
+            }
+            Err(Errno::Again) if !file.nonblocking() => {
+                settle_fuel(&mut *caller);
+                let process = Arc::clone(&caller.data().process);
+                match process.interruptible(changed).await {
+                    Err(_) if written > 0 => return Ok(written),
+                    answer => answer?,
+                }
+            }
+            Err(_) if written > 0 => return Ok(written),
+            Err(errno) => return Err(errno),
+        }
+    }
+}
