@@ -17,6 +17,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::Flavour;
+
 /// Run untrusted Agent Skills as WebAssembly processes.
 #[derive(Debug, Parser)]
 #[command(name = "wskill", version, about, max_term_width = 110)]
@@ -37,6 +39,12 @@ enum Command {
     Setup(setup::SetupArgs),
     /// List the commands that exist in the sandbox.
     Programs(programs::ProgramsArgs),
+    /// Compile a module from standard input to standard output: what wskill calls for modules of skills.
+    #[command(hide = true)]
+    CompileModule {
+        /// `epoch` or `fuel`
+        flavour: String,
+    },
 }
 
 /// Failures of wskill itself, for the subcommands that run something.
@@ -65,12 +73,28 @@ pub fn main() -> ExitCode {
         Command::Wasm(args) => block_on(wasm::wasm(args)),
         Command::Setup(args) => block_on(setup::setup(args)),
         Command::Programs(args) => programs::programs(&args),
+        Command::CompileModule { flavour } => return compile_module(&flavour),
     };
     match done {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
             say(&format!("error: {}", chain(&*error)));
             ExitCode::from(failure)
+        }
+    }
+}
+
+fn compile_module(flavour: &str) -> ExitCode {
+    let done = match Flavour::from_name(flavour) {
+        Some(flavour) => crate::sandbox::serve_compiler(flavour),
+        None => Err(format!("unknown flavour `{flavour}`")),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // The parent puts its own words before it.
+            let _ = write!(std::io::stderr(), "{error}");
+            ExitCode::FAILURE
         }
     }
 }

@@ -132,7 +132,7 @@ impl CommonArgs {
 
 /// The runtime of the command line; it shows on a terminal that programs are compiled.
 pub fn runtime() -> Result<Arc<Runtime>, Error> {
-    let mut builder = Runtime::builder();
+    let mut builder = Runtime::builder().compile_with(std::env::current_exe()?);
     if std::io::stderr().is_terminal() {
         builder = builder.progress(progress_bar());
     }

@@ -16,6 +16,21 @@ pub enum Flavour {
     Fuel,
 }
 
+impl Flavour {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Epoch => "epoch",
+            Self::Fuel => "fuel",
+        }
+    }
+
+    /// The flavour of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Epoch, Self::Fuel].into_iter().find(|flavour| flavour.name() == name)
+    }
+}
+
 /// How instances get their memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allocation {

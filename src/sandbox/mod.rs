@@ -27,6 +27,8 @@ pub use engine::Flavour;
 pub use kernel::{Trace, TraceEvent};
 pub use limits::{LimitError, LimitName, Limits, parse_size};
 pub use outcome::Outcome;
+#[cfg(feature = "cli")]
+pub(crate) use program::serve_compiler;
 pub use program::{CommandInfo, ProgramError, Programs, Progress, ProgressEvent};
 pub use run::RunBuilder;
 pub use runtime::{Runtime, RuntimeBuilder, RuntimeError};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::engine::{Allocation, Flavour};
-use super::program::{Program, ProgramError, Programs, Progress};
+use super::program::{Compiler, Program, ProgramError, Programs, Progress};
 use super::root;
 use super::vfs::MemoryTree;
 
@@ -35,6 +35,7 @@ pub struct RuntimeBuilder {
     cache: Option<PathBuf>,
     programs: Option<PathBuf>,
     progress: Option<Progress>,
+    compiler: Compiler,
 }
 
 impl RuntimeBuilder {
@@ -75,6 +76,15 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Compiles modules that skills bring in a child process, under limits of time and memory: `program` is a `wskill`
+    /// binary. Default: in this process, where only the limit `module` bounds what they take.
+    #[cfg(feature = "compile")]
+    #[must_use]
+    pub fn compile_with(mut self, program: impl Into<PathBuf>) -> Self {
+        self.compiler = Compiler::Child(program.into());
+        self
+    }
+
     /// Starts it.
     ///
     /// # Errors
@@ -89,7 +99,7 @@ impl RuntimeBuilder {
             .build()
             .map_err(RuntimeError::Threads)?;
         let folder = self.programs.or_else(|| std::env::var_os("WSKILL_PROGRAMS_DIR").map(PathBuf::from));
-        let programs = Programs::open(folder.as_deref(), self.cache, self.allocation, self.progress)?;
+        let programs = Programs::open(folder.as_deref(), self.cache, self.allocation, self.progress, self.compiler)?;
         Ok(Arc::new(Runtime {
             tokio: Some(tokio),
             ticker: Arc::new(Ticker::default()),
@@ -117,6 +127,7 @@ impl Runtime {
             cache: None,
             programs: None,
             progress: None,
+            compiler: Compiler::default(),
         }
     }
 

@@ -34,6 +34,7 @@ const LOCK_UN: u32 = 8;
 pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "pipe", |mut caller: Call<'_>, flags: u32, out: u32| {
         caller.call(|guest, ctx| {
+            guest.bytes(out, 8)?;
             let (read, write) = pipe(ctx, flags)?;
             guest.write_i32(out, read)?;
             guest.write_i32(out.checked_add(4).ok_or(Errno::Fault)?, write)
@@ -41,6 +42,7 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
     })?;
     linker.func_wrap(MODULE, "dup", |mut caller: Call<'_>, fd: i32, min: i32, flags: u32, out: u32| {
         caller.call(|guest, ctx| {
+            guest.bytes(out, 4)?;
             let table = &mut ctx.current.descriptors;
             let file = Arc::clone(table.file(fd)?);
             let number = table.insert_from(min, file, flags & CLOEXEC != 0)?;
@@ -51,7 +53,11 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
         caller.call(|_, ctx| {
             let table = &mut ctx.current.descriptors;
             let file = Arc::clone(table.file(fd)?);
-            if fd == target { Ok(()) } else { table.set(target, file, flags & CLOEXEC != 0) }
+            if fd == target {
+                return Ok(());
+            }
+            // A target past the limit is no descriptor.
+            table.set(target, file, flags & CLOEXEC != 0).map_err(|_| Errno::BadFd)
         })
     })?;
     linker.func_wrap(MODULE, "fcntl", |mut caller: Call<'_>, fd: i32, command: i32, argument: i32, out: u32| {
@@ -75,6 +81,7 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
     })?;
     linker.func_wrap(MODULE, "memfd", |mut caller: Call<'_>, flags: u32, out: u32| {
         caller.call(|guest, ctx| {
+            guest.bytes(out, 4)?;
             let file = MemoryFile::new(Arc::clone(&ctx.kernel.memory_files));
             let file = Arc::new(OpenFile::new(Kind::File(file), true, true));
             guest.write_i32(out, ctx.current.descriptors.insert(file, flags & CLOEXEC != 0)?)
@@ -82,6 +89,7 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
     })?;
     linker.func_wrap(MODULE, "push_context", |mut caller: Call<'_>, out: u32| {
         caller.call(|guest, ctx| {
+            guest.bytes(out, 4)?;
             let depth = ctx.push()?;
             guest.write_u32(out, depth as u32)
         })

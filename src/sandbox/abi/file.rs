@@ -206,7 +206,12 @@ fn name_calls(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
         },
     )?;
     linker.func_wrap(MODULE, "getcwd", |mut caller: Call<'_>, buffer: u32, capacity: u32, out: u32| {
-        caller.call(|guest, ctx| write_text(guest, ctx.current.cwd.as_bytes(), buffer, capacity, out))
+        caller.call(|guest, ctx| {
+            let cwd = &ctx.current.cwd;
+            // It may have been removed.
+            ctx.kernel.vfs.metadata(cwd, cwd.as_bytes(), false)?;
+            write_text(guest, cwd.as_bytes(), buffer, capacity, out)
+        })
     })?;
     linker.func_wrap(MODULE, "chdir", |mut caller: Call<'_>, dirfd: i32, path: u32, length: u32| {
         caller.call(|guest, ctx| {
@@ -231,6 +236,9 @@ type Open = (i32, u32, u32, u32, u32, u32);
 async fn open_file(caller: &mut Call<'_>, arguments: Open) -> Result<()> {
     let (dirfd, path, length, flags, mode, out) = arguments;
     let (guest, ctx) = caller.parts()?;
+    // Nothing is made or cut for a caller who cannot be given a descriptor.
+    guest.bytes(out, 4)?;
+    ctx.current.descriptors.check_room()?;
     let path = guest.path(path, length)?;
     let (read, write) = match flags & O_ACCMODE {
         0 => (true, false),

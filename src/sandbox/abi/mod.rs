@@ -43,7 +43,7 @@ fn base(ctx: &ProcessCtx, dirfd: i32, path: &[u8]) -> Result<GuestPath> {
     if dirfd == AT_FDCWD || path.starts_with(b"/") {
         return Ok(ctx.current.cwd.clone());
     }
-    match usize::try_from(dirfd - 3).ok().and_then(|index| ctx.kernel.view.preopens.get(index)) {
+    match ctx.kernel.view.preopen(dirfd) {
         Some(root) if ctx.file(dirfd).is_err() => Ok(root.clone()),
         _ => Ok(ctx.file(dirfd)?.directory_path()?.clone()),
     }

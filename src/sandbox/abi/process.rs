@@ -10,7 +10,7 @@ use super::{Call, MODULE};
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::guest::{Guest, HostCall};
 use crate::sandbox::kernel::{
-    Command, FdMap, Flow, ImageError, Prepared, ProcessCtx, Selector, Signal, Waited, prepare, settle_fuel, start,
+    Command, End, FdMap, Flow, ImageError, Prepared, ProcessCtx, Selector, Signal, Waited, prepare, settle_fuel, start,
 };
 
 const SEARCH: u32 = 1;
@@ -24,8 +24,7 @@ const FDS_MAX: u32 = 1024;
 pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
     linker.func_wrap_async(MODULE, "spawn", |mut caller: Call<'_>, (request, out): (u32, u32)| {
         Box::new(async move {
-            let answer = spawn(&mut caller, request).await;
-            let answer = answer.and_then(|pid| caller.parts()?.0.write_i32(out, pid));
+            let answer = spawn(&mut caller, request, out).await;
             caller.answer(answer)
         })
     })?;
@@ -39,7 +38,7 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
     })?;
     linker.func_wrap_async(MODULE, "wait", |mut caller: Call<'_>, (pid, options, out): (i32, u32, u32)| {
         Box::new(async move {
-            let answer = wait(&mut caller, pid, options).await;
+            let answer = wait(&mut caller, pid, options, out).await;
             let answer = answer.and_then(|waited| write_waited(&mut caller.parts()?.0, out, &waited));
             caller.answer(answer)
         })
@@ -50,6 +49,10 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
             let ctx = caller.data();
             ctx.kernel.processes.kill(&ctx.process, Selector(pid), signal)
         });
+        // A signal to oneself takes effect before the call returns.
+        if let Some(End::Signaled(signal, _)) = caller.data().process.fate() {
+            return Err(wasmtime::Error::new(Flow::Kill(signal)));
+        }
         Ok(caller.answer(answer))
     })?;
     linker.func_wrap(MODULE, "getpid", |caller: Call<'_>| caller.data().process.pid)?;
@@ -154,10 +157,13 @@ fn complain(ctx: &ProcessCtx, fd: i32, message: &str) {
     }
 }
 
-async fn spawn(caller: &mut Call<'_>, request: u32) -> Result<i32> {
+async fn spawn(caller: &mut Call<'_>, request: u32, out: u32) -> Result<()> {
+    // A child whose number cannot be told is not started.
+    caller.parts()?.0.bytes(out, 4)?;
     let (prepared, _) = prepare_request(caller, request).await?;
-    let ctx = caller.data();
-    start(&ctx.kernel, ctx.run(), Some(&ctx.process), prepared)
+    let (mut guest, ctx) = caller.parts()?;
+    let pid = start(&ctx.kernel, ctx.run(), Some(&ctx.process), prepared)?;
+    guest.write_i32(out, pid)
 }
 
 async fn exec(caller: &mut Call<'_>, request: u32) -> Result<Flow> {
@@ -169,7 +175,8 @@ async fn exec(caller: &mut Call<'_>, request: u32) -> Result<Flow> {
     Ok(Flow::Exec(std::sync::Mutex::new(Some(prepared))))
 }
 
-async fn wait(caller: &mut Call<'_>, pid: i32, options: u32) -> Result<Waited> {
+async fn wait(caller: &mut Call<'_>, pid: i32, options: u32, out: u32) -> Result<Waited> {
+    caller.parts()?.0.bytes(out, 24)?;
     if options & !WNOHANG != 0 {
         return Err(Errno::Invalid);
     }
@@ -182,7 +189,12 @@ async fn wait(caller: &mut Call<'_>, pid: i32, options: u32) -> Result<Waited> {
         match kernel.processes.reap(&process, Selector(pid))? {
             Some(waited) => return Ok(waited),
             None if options & WNOHANG != 0 => return Ok(Waited::default()),
-            None => process.interruptible(ended).await?,
+            None => {
+                if let Err(errno) = process.interruptible(ended).await {
+                    // The signal may have been that of the child's end.
+                    return kernel.processes.reap(&process, Selector(pid))?.ok_or(errno);
+                }
+            }
         }
     }
 }

@@ -65,6 +65,13 @@ impl Descriptors {
         i32::try_from(number).map_err(|_| Errno::TooManyOpenFiles)
     }
 
+    /// Whether `insert` would find a number.
+    pub fn check_room(&self) -> Result<()> {
+        let start = usize::try_from(self.first_free).map_err(|_| Errno::Invalid)?;
+        let taken = self.entries.iter().skip(start).take_while(|entry| entry.is_some()).count();
+        if start + taken < self.limit { Ok(()) } else { Err(Errno::TooManyOpenFiles) }
+    }
+
     /// Makes `fd` stand for `file`, closing what it was.
     pub fn set(&mut self, fd: i32, file: Arc<OpenFile>, close_on_exec: bool) -> Result<()> {
         self.place(Self::index(fd)?, Descriptor { file, close_on_exec })

@@ -24,22 +24,22 @@ pub struct LockTable {
 }
 
 impl LockTable {
-    /// Takes the lock, or changes the kind of one that `owner` holds. `Again` while another stands in the way.
+    /// Takes the lock, or changes the kind of one that `owner` holds. `Again` while another stands in the way; what
+    /// `owner` held is given up all the same.
     pub fn acquire(&self, key: (u64, u64), owner: u64, kind: LockKind) -> Result<()> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let holders = held.entry(key).or_default();
-        let blocked = |&(other, other_kind): &(u64, LockKind)| {
-            other != owner && (kind == LockKind::Exclusive || other_kind == LockKind::Exclusive)
-        };
-        if holders.iter().any(blocked) {
-            return Err(Errno::Again);
-        }
+        // A change of kind begins with giving up, as on Linux: two that share and both want it alone would wait for
+        // each other for ever.
         holders.retain(|&(other, _)| other != owner);
-        holders.push((owner, kind));
+        let blocks = |&(_, other): &(u64, LockKind)| kind == LockKind::Exclusive || other == LockKind::Exclusive;
+        let blocked = holders.iter().any(blocks);
+        if !blocked {
+            holders.push((owner, kind));
+        }
         drop(held);
-        // Exclusive may have become shared.
         self.released.notify_waiters();
-        Ok(())
+        if blocked { Err(Errno::Again) } else { Ok(()) }
     }
 
     /// Gives the lock up.

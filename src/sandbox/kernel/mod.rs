@@ -64,6 +64,13 @@ pub struct View {
     pub guess_relative: bool,
 }
 
+impl View {
+    /// The directory that is preopened under this number, if one is.
+    pub fn preopen(&self, fd: i32) -> Option<&GuestPath> {
+        self.preopens.get(usize::try_from(fd.checked_sub(3)?).ok()?)
+    }
+}
+
 /// A sandbox's kernel.
 #[derive(Debug)]
 pub struct Kernel {

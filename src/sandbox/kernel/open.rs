@@ -169,10 +169,15 @@ pub fn metadata_of(ctx: &ProcessCtx, file: &OpenFile) -> Result<Metadata> {
         (Kind::Directory(_) | Kind::Device(_), Some(path)) => ctx.kernel.vfs.metadata(path, path.as_bytes(), false),
         (kind, _) => {
             let device_id = if let Kind::Device(device) = kind { device.id() } else { 0 };
+            let inode = match kind {
+                Kind::Pipe { reader: Some(reader), .. } => reader.pipe().id(),
+                Kind::Pipe { writer: Some(writer), .. } => writer.pipe().id(),
+                _ => file.id(),
+            };
             Ok(Metadata {
                 // No mount has this number.
                 device: 0,
-                inode: file.id(),
+                inode,
                 file_type: file.file_type(),
                 mode: if device_id == 0 { 0o600 } else { 0o666 },
                 links: 1,

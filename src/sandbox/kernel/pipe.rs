@@ -1,17 +1,21 @@
 //! Pipes and FIFOs: a bounded ring of bytes between readers and writers.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
 use crate::sandbox::errno::{Errno, Result};
-use crate::sandbox::limits::Account;
+use crate::sandbox::limits::{Account, LimitName};
 
 /// How much a pipe holds before a writer waits: Linux's 64 KiB.
 pub const PIPE_CAPACITY: usize = 64 * 1024;
 /// Writes up to this length are not mixed with others': POSIX's `PIPE_BUF` on Linux.
 pub const PIPE_BUF: usize = 4096;
+
+/// Where the numbers of pipes begin: above those of open file descriptions.
+const FIRST_ID: u64 = 1 << 48;
 
 #[derive(Debug, Default)]
 struct State {
@@ -26,6 +30,7 @@ struct State {
 /// The object behind both ends.
 #[derive(Debug)]
 pub struct Pipe {
+    id: u64,
     state: Mutex<State>,
     /// Data arrived, or the last writer left, or one came.
     readable: Notify,
@@ -46,7 +51,9 @@ impl Drop for Pipe {
 impl Pipe {
     /// An empty pipe without ends. `account` pays for the data that waits in it.
     pub fn new(unbounded: bool, account: Arc<Account>) -> Arc<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(FIRST_ID);
         Arc::new(Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
             state: Mutex::default(),
             readable: Notify::new(),
             writable: Notify::new(),
@@ -61,8 +68,18 @@ impl Pipe {
         (PipeReader::new(&pipe), PipeWriter::new(&pipe))
     }
 
+    /// A number of its own: what `fstat` tells of both ends as their inode.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The limit that pays for the data: that of memory for a pipe without bound.
+    pub fn limit(&self) -> LimitName {
+        if self.capacity.is_some() { LimitName::Pipes } else { LimitName::Memory }
     }
 
     /// How many bytes wait, and whether no writer is left.

@@ -11,7 +11,7 @@ use super::signal::{Delivery, Disposition, Signal, Signals};
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::limits::LimitName;
 
-/// The pid of init: the kernel itself, parent of first processes and of orphans.
+/// The pid of init: the kernel itself, parent of orphans.
 pub const INIT: i32 = 1;
 
 /// How a process ended.
@@ -110,10 +110,15 @@ impl Process {
         self.doomed.notify_one();
     }
 
+    /// How it is to end, once that is decided.
+    pub fn fate(&self) -> Option<End> {
+        self.fate.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Waits until it is to end.
     pub async fn doomed(&self) -> End {
         loop {
-            if let Some(end) = self.fate.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+            if let Some(end) = self.fate() {
                 return end;
             }
             self.doomed.notified().await;
@@ -150,6 +155,8 @@ struct Table {
     running: u32,
     next_pid: i32,
     started: u64,
+    /// All were doomed, and so are those that come after: a parent may be in the middle of starting one.
+    closed: bool,
 }
 
 /// All processes of a sandbox, in pid order.
@@ -178,7 +185,7 @@ impl Selector {
 impl ProcessTable {
     /// An empty table with limits: so many at once, so many ever.
     pub fn new(at_once: u32, in_all: u64) -> Self {
-        let table = Table { processes: BTreeMap::new(), running: 0, next_pid: INIT + 1, started: 0 };
+        let table = Table { processes: BTreeMap::new(), running: 0, next_pid: INIT + 1, started: 0, closed: false };
         Self { table: Mutex::new(table), at_once, in_all }
     }
 
@@ -221,12 +228,15 @@ impl ProcessTable {
             fuel_ahead: AtomicU64::new(0),
             waiting: AtomicBool::new(false),
             slice_began: AtomicU64::new(0),
-            parent: AtomicI32::new(parent.map_or(INIT, |parent| parent.pid)),
+            parent: AtomicI32::new(parent.map_or(0, |parent| parent.pid)),
             group: AtomicI32::new(group),
             fate: Mutex::new(None),
             doomed: Notify::new(),
             ended: Mutex::new(None),
         });
+        if table.closed {
+            process.doom(End::Signaled(Signal::KILL, None));
+        }
         table.processes.insert(pid, Arc::clone(&process));
         Ok(process)
     }
@@ -334,9 +344,13 @@ impl ProcessTable {
         }
     }
 
-    /// Dooms all processes.
+    /// Dooms all processes, also those to come.
     pub fn doom_all(&self) {
-        let all: Vec<_> = self.lock().processes.values().cloned().collect();
+        let all: Vec<_> = {
+            let mut table = self.lock();
+            table.closed = true;
+            table.processes.values().cloned().collect()
+        };
         for process in all {
             process.doom(End::Signaled(Signal::KILL, None));
         }

@@ -158,11 +158,12 @@ impl Signals {
         Self::of(&self.lock(), signal)
     }
 
-    /// After exec: handled ones become default, ignored ones stay, nothing handled is pending.
-    pub fn reset_for_exec(&self, ignored: u64) {
+    /// For exec: all at their default but `ignored`. The answer is what was pending, to be sent anew.
+    pub fn reset_for_exec(&self, ignored: u64) -> Vec<Signal> {
         let mut sets = self.lock();
+        let pending = std::iter::from_fn(|| self.take()).collect();
         *sets = Sets { ignored: ignored & !(Signal::KILL.bit() | Signal::STOP.bit()), handled: 0 };
-        self.pending.store(0, Ordering::Release);
+        pending
     }
 
     /// The process gets `signal`.

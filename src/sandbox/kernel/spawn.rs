@@ -141,6 +141,10 @@ pub fn start(kernel: &Arc<Kernel>, run: &Arc<Run>, parent: Option<&Process>, pre
         tell_limit(kernel, parent, name);
         Errno::Again
     })?;
+    if run.is_over() {
+        // It ended after the first look, and may have doomed its processes before this one was among them.
+        process.doom(super::End::Signaled(super::Signal::KILL, None));
+    }
     let mut ctx = ProcessCtx::new(Arc::clone(kernel), Arc::clone(&process), context, image.argv, env);
     if let Err(errno) = ctx.limiter.prepay(image.program.initial_memory()) {
         let end = super::End::Failed("not enough memory".into());
@@ -187,7 +191,10 @@ impl Prepared {
     /// Turns a running process into this image, for exec. Descriptors that close on exec are gone in `context`.
     pub fn replace(self, old: &mut ProcessCtx) -> (ProcessCtx, Arc<super::super::program::Program>) {
         let Self { context, image, env, ignored, .. } = self;
-        old.process.signals.reset_for_exec(ignored);
+        // What is pending meets the new dispositions.
+        for signal in old.process.signals.reset_for_exec(ignored) {
+            old.process.send(signal);
+        }
         let mut ctx = ProcessCtx::new(Arc::clone(&old.kernel), Arc::clone(&old.process), context, image.argv, env);
         ctx.program = image.name;
         // The timer goes on, as POSIX says.

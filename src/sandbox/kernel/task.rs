@@ -38,9 +38,27 @@ pub fn start(ctx: ProcessCtx, program: Arc<Program>) {
     kernel.runtime.spawn(life(ctx, program));
 }
 
+/// What must happen at the end of a process's task even when a host call panics: otherwise its parent, its run and the
+/// closing of the sandbox would wait for ever.
+struct Alive {
+    kernel: Arc<Kernel>,
+    process: Arc<Process>,
+    told: bool,
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        if !self.told {
+            tell(&self.kernel, &self.process, &End::Failed("internal error".into()));
+        }
+        self.kernel.task_ends();
+    }
+}
+
 async fn life(mut ctx: ProcessCtx, mut program: Arc<Program>) {
     let kernel = Arc::clone(&ctx.kernel);
     let process = Arc::clone(&ctx.process);
+    let mut alive = Alive { kernel: Arc::clone(&kernel), process: Arc::clone(&process), told: false };
     loop {
         let mut store = prepare_store(ctx, &program);
         let result = {
@@ -67,13 +85,13 @@ async fn life(mut ctx: ProcessCtx, mut program: Arc<Program>) {
             Outcome::Ended(end) => {
                 let end = complain(store.data(), end);
                 finish(store.data_mut(), &end);
+                alive.told = true;
                 // Taking down the instance (unmapping its memory) is off everyone's path.
                 drop(store);
                 break;
             }
         }
     }
-    kernel.task_ends();
 }
 
 enum Outcome {
@@ -199,7 +217,12 @@ fn finish(ctx: &mut ProcessCtx, end: &End) {
             peak_memory_bytes: process.peak_memory.load(Ordering::Relaxed),
         });
     }
-    kernel.processes.finish(&process, end);
+    tell(&kernel, &process, end);
+}
+
+/// Tells the parent, and when it was a run's first process, the run.
+fn tell(kernel: &Kernel, process: &Process, end: &End) {
+    kernel.processes.finish(process, end);
     if process.run.is_first(process.pid) {
         kernel.end_run(&process.run, end.clone());
     }

@@ -14,6 +14,7 @@ const INTERVAL_MIN: u64 = 1_000_000;
 pub struct IntervalTimer {
     task: tokio::task::JoinHandle<()>,
     due: u64,
+    interval: u64,
 }
 
 impl IntervalTimer {
@@ -35,12 +36,18 @@ impl IntervalTimer {
                 at = at.saturating_add(interval.max(INTERVAL_MIN));
             }
         });
-        Self { task, due }
+        Self { task, due, interval }
     }
 
-    /// What is left until it fires, ns.
+    /// What is left until it fires the next time, ns.
     pub fn left(&self, now: u64) -> u64 {
-        self.due.saturating_sub(now)
+        match now.checked_sub(self.due) {
+            Some(late) if self.interval > 0 => {
+                let interval = self.interval.max(INTERVAL_MIN);
+                interval - late % interval
+            }
+            _ => self.due.saturating_sub(now),
+        }
     }
 }
 

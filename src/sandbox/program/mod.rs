@@ -20,6 +20,9 @@ use super::kernel::ProcessCtx;
 use super::{abi, wasi};
 
 use cache::Cache;
+pub(crate) use compile::Compiler;
+#[cfg(feature = "compile")]
+pub(crate) use compile::child::serve as serve_compiler;
 use source::{DataSource, ModuleSource};
 
 pub(crate) use source::DataFile;
@@ -182,6 +185,7 @@ pub struct Programs {
     commands: HashMap<Vec<u8>, usize>,
     cache: Cache,
     progress: Option<Progress>,
+    compiler: Compiler,
     /// Compiled or being compiled, by module and flavour.
     installed: Mutex<HashMap<(usize, Flavour), Slot>>,
     /// The same for modules that came as bytes, by digest.
@@ -205,6 +209,7 @@ impl Programs {
         cache: Option<PathBuf>,
         allocation: Allocation,
         progress: Option<Progress>,
+        compiler: Compiler,
     ) -> Result<Self, ProgramError> {
         let (modules, files) = match folder {
             Some(folder) => source::from_folder(folder)?,
@@ -225,6 +230,7 @@ impl Programs {
             commands,
             cache: Cache::open(cache),
             progress,
+            compiler,
             installed: Mutex::default(),
             foreign: Mutex::default(),
             data: OnceLock::new(),
@@ -323,7 +329,7 @@ impl Programs {
                     let source = source.clone();
                     move || source.bytes()
                 };
-                self.compile(handle, &source.name, source.size, key, make, flavour).await
+                self.compile(handle, &source.name, source.size, key, make, flavour, &Compiler::Here).await
             })
             .await?;
         Ok((Arc::clone(program), began.elapsed()))
@@ -347,12 +353,16 @@ impl Programs {
         let began = Instant::now();
         let size = bytes.len() as u64;
         let program = slot
-            .get_or_try_init(|| self.compile(handle, "module", size, source::hex(&digest), move || Ok(bytes), flavour))
+            .get_or_try_init(|| {
+                let key = source::hex(&digest);
+                self.compile(handle, "module", size, key, move || Ok(bytes), flavour, &self.compiler)
+            })
             .await?;
         Ok((Arc::clone(program), began.elapsed()))
     }
 
     /// Takes a module from the cache, or compiles it into the cache.
+    #[allow(clippy::too_many_arguments)] // one caller each for what is installed and what is not
     async fn compile(
         &self,
         handle: &Handle,
@@ -361,6 +371,7 @@ impl Programs {
         key: String,
         bytes: impl FnOnce() -> Result<Vec<u8>, ProgramError> + Send + 'static,
         flavour: Flavour,
+        compiler: &Compiler,
     ) -> Result<Arc<Program>, ProgramError> {
         let Flavoured { engine, linker } = self.flavoured(flavour)?;
         let key = cache::key(&key, engine);
@@ -371,8 +382,8 @@ impl Programs {
                     progress.tell(ProgressEvent::Begin(name, size));
                 }
                 let work = {
-                    let (engine, cache) = (engine.clone(), self.cache.clone());
-                    move || compile::module(&engine, &cache, &key, &bytes()?)
+                    let (engine, cache, compiler) = (engine.clone(), self.cache.clone(), compiler.clone());
+                    move || compiler.module(&engine, &cache, &key, &bytes()?, flavour)
                 };
                 let done = handle.spawn_blocking(work).await;
                 if let Some(progress) = &self.progress {

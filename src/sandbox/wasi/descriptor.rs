@@ -129,9 +129,7 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
 
 /// The name of a preopened directory; `BadFd` for any other number, which ends libc's search.
 fn preopen(ctx: &ProcessCtx, fd: i32) -> Result<Vec<u8>> {
-    let index = usize::try_from(fd - 3).map_err(|_| Errno::BadFd)?;
-    let path = ctx.kernel.view.preopens.get(index).ok_or(Errno::BadFd)?;
-    Ok(path.as_bytes().to_vec())
+    Ok(ctx.kernel.view.preopen(fd).ok_or(Errno::BadFd)?.as_bytes().to_vec())
 }
 
 fn fdstat(guest: &mut Guest<'_>, ctx: &ProcessCtx, fd: i32, out: u32) -> Result<()> {
@@ -218,8 +216,7 @@ fn read_directory(
     let file = match ctx.file(fd) {
         Ok(file) => file,
         Err(errno) => {
-            let index = usize::try_from(fd - 3).map_err(|_| errno)?;
-            root = Arc::new(OpenFile::directory(ctx.kernel.view.preopens.get(index).ok_or(errno)?.clone()));
+            root = Arc::new(OpenFile::directory(ctx.kernel.view.preopen(fd).ok_or(errno)?.clone()));
             &root
         }
     };

@@ -182,7 +182,11 @@ async fn write(caller: &mut Call<'_>, fd: i32, iovs: u32, count: u32) -> Result<
     }
     let vecs = guest.io_vecs(iovs, count)?;
     match file.kind() {
-        Kind::File(regular) => drain(&guest, &vecs, |data| file.write_file(&**regular, data)),
+        // In one piece: a sharer's or another appender's write does not come in between.
+        Kind::File(regular) => match join(&guest, &vecs)? {
+            Some(joined) => file.write_file(&**regular, &joined),
+            None => drain(&guest, &vecs, |data| file.write_file(&**regular, data)),
+        },
         Kind::Directory(_) => Err(Errno::IsDirectory),
         Kind::Device(device) => drain(&guest, &vecs, |data| device.write(data)),
         Kind::Output(stream) => {
@@ -195,6 +199,18 @@ async fn write(caller: &mut Call<'_>, fd: i32, iovs: u32, count: u32) -> Result<
             write_pipe(caller, &file, &pipe, &vecs).await
         }
     }
+}
+
+/// The bytes of several buffers; `None` for fewer than two, which need not be copied.
+fn join(guest: &Guest<'_>, vecs: &[IoVec]) -> Result<Option<Vec<u8>>> {
+    if vecs.len() < 2 {
+        return Ok(None);
+    }
+    let mut joined = Vec::with_capacity(vecs.iter().map(|vec| vec.length as usize).sum());
+    for vec in vecs {
+        joined.extend_from_slice(guest.bytes(vec.address, vec.length)?);
+    }
+    Ok(Some(joined))
 }
 
 /// Writes one buffer after the other until one is not taken whole.
@@ -217,21 +233,13 @@ fn drain(guest: &Guest<'_>, vecs: &[IoVec], mut write: impl FnMut(&[u8]) -> Resu
 
 async fn write_pipe(caller: &mut Call<'_>, file: &OpenFile, pipe: &Pipe, vecs: &[IoVec]) -> Result<usize> {
     // Several buffers are joined, so that a short vectored write is not mixed with others'.
-    let joined = match vecs {
-        [] => return Ok(0),
-        [_] => None,
-        vecs => {
-            let (guest, _) = caller.parts()?;
-            let mut joined = Vec::new();
-            for vec in vecs {
-                joined.extend_from_slice(guest.bytes(vec.address, vec.length)?);
-            }
-            Some(joined)
-        }
-    };
+    if vecs.is_empty() {
+        return Ok(0);
+    }
+    let joined = join(&caller.parts()?.0, vecs)?;
     let total: usize = vecs.iter().map(|vec| vec.length as usize).sum();
     let mut written = 0;
-    let mut attempt = |caller: &mut Call<'_>, written: usize| match &joined {
+    let attempt = |caller: &mut Call<'_>, written: usize| match &joined {
         Some(data) => pipe.try_write(&data[written..]),
         None => {
             let (guest, _) = caller.parts()?;
@@ -251,6 +259,9 @@ async fn write_pipe(caller: &mut Call<'_>, file: &OpenFile, pipe: &Pipe, vecs: &
                 answer => break answer,
             }
         };
+        if answer == Err(Errno::NoMemory) {
+            caller.data().kernel.counters.hit(pipe.limit());
+        }
         match answer {
             Ok(count) => {
                 written += count;

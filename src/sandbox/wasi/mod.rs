@@ -10,11 +10,14 @@ mod path;
 mod poll;
 mod types;
 
+use std::sync::atomic::Ordering;
+
 use wasmtime::{Caller, Linker};
 
 use super::errno::{Errno, Result};
 use super::guest::{Guest, HostCall};
 use super::kernel::{Flow, ProcessCtx, Signal, settle_fuel};
+use super::limits::IO_MAX;
 
 /// The module's name.
 const MODULE: &str = "wasi_snapshot_preview1";
@@ -63,15 +66,43 @@ fn process_calls(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
             Err(errno) => Ok(errno.raw()),
         }
     })?;
-    linker.func_wrap(MODULE, "random_get", |mut caller: Call<'_>, buffer: u32, length: u32| {
-        caller.call(|guest, ctx| ctx.kernel.random.fill(guest.bytes_mut(buffer, length)?))
+    linker.func_wrap_async(MODULE, "random_get", |mut caller: Call<'_>, (buffer, length): (u32, u32)| {
+        Box::new(async move {
+            let answer = random(&mut caller, buffer, length).await;
+            caller.answer(answer)
+        })
     })?;
-    linker.func_wrap_async(MODULE, "sched_yield", |_: Call<'_>, (): ()| {
-        Box::new(async {
-            tokio::task::yield_now().await;
+    linker.func_wrap_async(MODULE, "sched_yield", |mut caller: Call<'_>, (): ()| {
+        Box::new(async move {
+            give_way(&mut caller).await;
             0
         })
     })?;
+    Ok(())
+}
+
+/// Lets others run.
+async fn give_way(caller: &mut Call<'_>) {
+    settle_fuel(&mut *caller);
+    let process = std::sync::Arc::clone(&caller.data().process);
+    process.waiting.store(true, Ordering::Relaxed);
+    tokio::task::yield_now().await;
+    process.waiting.store(false, Ordering::Relaxed);
+}
+
+/// Fills a buffer of any length, with pauses: a host call cannot be stopped.
+async fn random(caller: &mut Call<'_>, buffer: u32, length: u32) -> Result<()> {
+    caller.parts()?.0.bytes(buffer, length)?;
+    let mut done = 0;
+    while done < length {
+        let part = (length - done).min(IO_MAX as u32);
+        let (mut guest, ctx) = caller.parts()?;
+        ctx.kernel.random.fill(guest.bytes_mut(buffer + done, part)?)?;
+        done += part;
+        if done < length {
+            give_way(caller).await;
+        }
+    }
     Ok(())
 }
 

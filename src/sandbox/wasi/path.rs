@@ -122,8 +122,7 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
 /// Where a path given with a descriptor begins.
 fn base(ctx: &ProcessCtx, fd: i32, path: &[u8]) -> Result<GuestPath> {
     let view = &ctx.kernel.view;
-    let preopen = usize::try_from(fd - 3).ok().and_then(|index| view.preopens.get(index));
-    match preopen {
+    match view.preopen(fd) {
         None => Ok(ctx.file(fd)?.directory_path()?.clone()),
         Some(root) if ctx.bound || !view.guess_relative => Ok(root.clone()),
         // The libc of a foreign module knows no working directory: it says `a/b` for both `a/b` and `/a/b`. The first
@@ -146,6 +145,9 @@ type PathOpen = (i32, u32, u32, u32, i32, u64, u64, i32, u32);
 async fn path_open(caller: &mut Call<'_>, arguments: PathOpen) -> Result<()> {
     let (fd, lookup, path, length, oflags, rights, _, fdflags, out) = arguments;
     let (guest, ctx) = caller.parts()?;
+    // Nothing is made or cut for a caller who cannot be given a descriptor.
+    guest.bytes(out, 4)?;
+    ctx.current.descriptors.check_room()?;
     let path = guest.path(path, length)?;
     let oflags = u16::try_from(oflags).map_err(|_| Errno::Invalid)?;
     let fdflags = u16::try_from(fdflags).map_err(|_| Errno::Invalid)?;

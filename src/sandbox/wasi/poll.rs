@@ -41,6 +41,8 @@ enum What {
     Time(u64),
     Read(Arc<OpenFile>),
     Write(Arc<OpenFile>),
+    /// No reader is left at this writing end, which poll(2) tells to who asks whether it can be read.
+    NoReader(Arc<OpenFile>),
     /// The subscription itself is wrong.
     Failed(u8, Errno),
 }
@@ -114,6 +116,9 @@ fn parse(guest: &Guest<'_>, ctx: &ProcessCtx, address: u32) -> Result<Subscripti
             let left = if absolute { timeout.saturating_sub(now) } else { timeout };
             What::Time(ctx.kernel.clock.monotonic().saturating_add(left))
         }
+        TAG_READ if ctx.file(small(16)).is_ok_and(|file| !file.readable() && writer(file).is_some()) => {
+            What::NoReader(Arc::clone(ctx.file(small(16))?))
+        }
         TAG_READ => descriptor().map_or_else(|errno| What::Failed(tag, errno), What::Read),
         TAG_WRITE => descriptor().map_or_else(|errno| What::Failed(tag, errno), What::Write),
         _ => return Err(Errno::Invalid),
@@ -153,6 +158,10 @@ fn look(kernel: &Kernel, subscriptions: &[Subscription]) -> Vec<Event> {
                     (bytes, ended) => event(TAG_READ, bytes as u64, ended),
                 },
             },
+            What::NoReader(file) => match writer(file).map(|pipe| pipe.write_state()) {
+                Some((_, true)) => event(TAG_READ, 0, true),
+                _ => None,
+            },
             What::Write(file) => match writer(file) {
                 None => event(TAG_WRITE, 1, false),
                 Some(pipe) => match pipe.write_state() {
@@ -179,7 +188,7 @@ fn listen<'a>(kernel: &'a Kernel, subscriptions: &'a [Subscription]) -> Vec<Chan
                 continue;
             }
             What::Read(file) => reader(file).map(|pipe| pipe.readable()),
-            What::Write(file) => writer(file).map(|pipe| pipe.writable()),
+            What::Write(file) | What::NoReader(file) => writer(file).map(|pipe| pipe.writable()),
             What::Failed(..) => None,
         };
         if let Some(notify) = notify {

@@ -345,8 +345,9 @@ fn compare(vfs: &Vfs, seed: u64, count: usize, answers: &[String]) {
     }
 }
 
+/// More with `VFS_ROUNDS`.
 fn rounds() -> u64 {
-    std::env::var("VFS_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(6)
+    std::env::var("VFS_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(2)
 }
 
 fn folder() -> tempfile::TempDir {

@@ -139,7 +139,7 @@ fn accounts_stay_exact_under_contention() {
         std::thread::scope(|scope| {
             for seed in 0..4 {
                 let (vfs, quota) = (&vfs, &quota);
-                scope.spawn(move || churn(vfs, quota, seed, 20_000, limit));
+                scope.spawn(move || churn(vfs, quota, seed, 4000, limit));
             }
         });
         assert!(quota.peak().bytes <= limit && quota.refusals().disk > 0, "{:?}", quota.refusals());
