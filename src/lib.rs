@@ -15,3 +15,8 @@ pub use sandbox::{
     Programs, Progress, ProgressEvent, RunBuilder, Runtime, RuntimeBuilder, RuntimeError, Sandbox, SandboxBuilder,
     Trace, TraceEvent, parse_size,
 };
+
+/// The examples of the README are tests too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -98,21 +98,26 @@ impl CommonArgs {
         Ok(limits)
     }
 
-    /// A sandbox with these limits, mounts, variables and trace.
+    /// A sandbox with these limits and this trace.
     pub fn builder(&self) -> Result<SandboxBuilder, Error> {
         let mut builder = crate::Sandbox::builder().runtime(runtime()?).limits(self.limits()?);
+        if let Some(seed) = self.deterministic {
+            builder = builder.deterministic(seed);
+        }
+        if let Some(path) = &self.trace {
+            builder = builder.trace(trace(path)?);
+        }
+        Ok(builder)
+    }
+
+    /// Adds the user's mounts and variables. They come last, so that they win over wskill's own.
+    pub fn add_own(&self, mut builder: SandboxBuilder) -> Result<SandboxBuilder, Error> {
         for text in &self.mounts {
             builder = builder.mount(parse_mount(text)?);
         }
         for text in &self.env {
             let (name, value) = pair(text, "--env", "NAME=VALUE")?;
             builder = builder.env(name, value);
-        }
-        if let Some(seed) = self.deterministic {
-            builder = builder.deterministic(seed);
-        }
-        if let Some(path) = &self.trace {
-            builder = builder.trace(trace(path)?);
         }
         Ok(builder)
     }

@@ -61,7 +61,7 @@ pub struct ExecArgs {
     rm: bool,
 
     /// One word is a line for bash, several are a command and its arguments
-    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
 }
 
@@ -124,7 +124,7 @@ async fn launch(args: ExecArgs, skill: Option<&Skill>) -> Result<u8, Error> {
         }
         None => false,
     };
-    if let Some(kept) = workspace.finish(if copied || json { Keep::No } else { Keep::WithOutputs })? {
+    if let Some(kept) = workspace.finish(if copied { Keep::No } else { Keep::WithOutputs })? {
         say(&format!("the outputs are kept in {}; use --out-dir DIR to have them elsewhere", kept.display()));
     }
     finish(&outcome, json, files)
@@ -174,18 +174,12 @@ fn build(args: &ExecArgs, skill: Option<&Skill>, workspace: &Workspace) -> Resul
         builder = mount_skill(builder, skill, workspace)?;
         cwd = skill.guest_path();
     }
-    // The user's own variables come last and win.
-    for text in &args.common.env {
-        if let Some((name, value)) = text.split_once('=') {
-            builder = builder.env(name, value);
-        }
-    }
     let cwd = match &args.cwd {
         None => cwd,
         Some(given) if given.starts_with('/') => given.clone(),
         Some(given) => format!("{cwd}/{given}"),
     };
-    let sandbox = builder.env("PWD", &cwd).cwd(&cwd).build()?;
+    let sandbox = args.common.add_own(builder.env("PWD", &cwd))?.cwd(&cwd).build()?;
     if !sandbox.has_folder(cwd.as_ref()) {
         return Err(format!("--cwd {cwd}: there is no such folder in the sandbox").into());
     }

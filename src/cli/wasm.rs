@@ -37,7 +37,7 @@ async fn launch(args: &WasmArgs) -> Result<u8, Error> {
     }
     let name = args.file.file_name().unwrap_or(args.file.as_os_str());
     let argv = [name].into_iter().chain(args.args.iter().map(OsString::as_os_str)).map(bytes);
-    let sandbox = args.common.builder()?.bare().cwd("/").build()?;
+    let sandbox = args.common.add_own(args.common.builder()?)?.bare().cwd("/").build()?;
     let command = sandbox.command(argv).module(module).stdin(args.common.input(true)?);
     let outcome = until_interrupted(stream(command, args.common.json)).await?;
     sandbox.close().await;

@@ -257,8 +257,9 @@ fn mount_system(table: &mut MountTable, runtime: &Arc<Runtime>, disk: &Arc<Quota
             add(table, guest_path(path)?, Arc::clone(source), true, Vec::new())?;
         }
     }
-    for path in ["/tmp", "/home/user", "/workspace"] {
+    for (path, mode) in [("/tmp", 0o1777), ("/home/user", 0o755), ("/workspace", 0o755)] {
         let source = Arc::new(MemoryTree::new(Arc::clone(disk)));
+        source.add_dir("/", mode).map_err(|_| BuildError::Place(path.into()))?;
         add(table, guest_path(path)?, source, false, Vec::new())?;
     }
     Ok(())

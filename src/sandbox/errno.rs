@@ -13,7 +13,6 @@ pub enum Errno {
     BadFd = 8,
     Busy = 10,
     Child = 12,
-    Domain = 18,
     Exist = 20,
     Fault = 21,
     FileTooBig = 22,
@@ -30,13 +29,10 @@ pub enum Errno {
     NoDevice = 43,
     NoEntry = 44,
     NoExec = 45,
-    NoLock = 46,
     NoMemory = 48,
     NoSpace = 51,
-    NotImplemented = 52,
     NotDirectory = 54,
     NotEmpty = 55,
-    NotSocket = 57,
     NotSupported = 58,
     NotTty = 59,
     NoDeviceOrAddress = 60,
@@ -49,7 +45,6 @@ pub enum Errno {
     NoProcess = 71,
     Stale = 72,
     CrossDevice = 75,
-    NotCapable = 76,
 }
 
 /// The result of a kernel operation.

@@ -58,11 +58,6 @@ impl Guest<'_> {
         Ok(u32::from_le_bytes(self.read(address)?))
     }
 
-    /// Reads a number.
-    pub fn u64(&self, address: u32) -> Result<u64> {
-        Ok(u64::from_le_bytes(self.read(address)?))
-    }
-
     /// Writes bytes.
     pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<()> {
         let range = self.range(address, bytes.len())?;

@@ -20,8 +20,6 @@ pub const POLL_MAX: u32 = 4096;
 pub const WASM_STACK: usize = 2 * MIB as usize - 64 * 1024;
 /// Stack of a process's fiber: the WebAssembly part and 2 MiB for host code, whose overflow would end every tenant.
 pub const FIBER_STACK: usize = 4 * MIB as usize;
-/// How many links one walk follows: Linux's number.
-pub const SYMLINKS_MAX: u32 = 40;
 /// How many interpreters (`#!`) are followed: Linux's number is 5.
 pub const INTERPRETERS_MAX: u32 = 5;
 /// The deepest stack of saved contexts (subshells in place) of a process.

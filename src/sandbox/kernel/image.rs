@@ -160,6 +160,8 @@ pub async fn resolve(kernel: &Arc<Kernel>, run: &Run, request: Request<'_>) -> s
                 }
                 return installed(kernel, run, name, argv).await;
             }
+            // A shell that has looked along PATH itself asks for the bare name, so that the miss is noted.
+            Err(Errno::NoEntry) if !path.contains(&b'/') => return Err(missing(&path)),
             Err(errno) => return Err(errno.into()),
         };
         let Node::File(file) = opened.node else { return Err(Errno::Access.into()) };
@@ -278,6 +280,7 @@ fn read_full(file: &dyn File, buffer: &mut [u8]) -> Result<usize> {
 }
 
 #[cfg(test)]
+#[allow(clippy::panic)]
 mod tests {
     use super::*;
 

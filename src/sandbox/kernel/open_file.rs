@@ -5,11 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Kernel;
 use super::device::Device;
-use super::lock::{LockKind, LockTable};
+use super::lock::{FileKey, LockKind, LockTable};
 use super::pipe::{PipeReader, PipeWriter};
 use super::stream::OutputStream;
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::vfs::{DirEntry, File, FileType, GuestPath, Metadata};
+
+/// A lock that is held: where, and on which file.
+type HeldLock = (Arc<LockTable>, FileKey);
 
 /// What is behind a description.
 #[derive(Debug)]
@@ -48,7 +51,7 @@ pub struct OpenFile {
     nonblocking: AtomicBool,
     /// Held during a whole read or write of a regular file, so that sharers never overlap.
     offset: Mutex<u64>,
-    lock: Mutex<Option<(Arc<LockTable>, (u64, u64))>>,
+    lock: Mutex<Option<HeldLock>>,
 }
 
 impl OpenFile {

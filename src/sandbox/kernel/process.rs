@@ -355,9 +355,4 @@ impl ProcessTable {
             process.doom(End::Signaled(Signal::KILL, None));
         }
     }
-
-    /// How many run now.
-    pub fn running(&self) -> u32 {
-        self.lock().running
-    }
 }

@@ -13,9 +13,11 @@ pub struct Signal(u8);
 
 impl Signal {
     /// Interrupt from the keyboard.
+    #[cfg(test)]
     pub const INT: Self = Self(2);
-    /// Illegal instruction: what a WebAssembly `unreachable` looks like.
-    pub const ILL: Self = Self(4);
+    /// Polite end.
+    #[cfg(test)]
+    pub const TERM: Self = Self(15);
     /// Abort: an assertion or a panic.
     pub const ABRT: Self = Self(6);
     /// Arithmetic error.
@@ -28,8 +30,6 @@ impl Signal {
     pub const PIPE: Self = Self(13);
     /// Timer.
     pub const ALRM: Self = Self(14);
-    /// Polite end.
-    pub const TERM: Self = Self(15);
     /// A child ended.
     pub const CHLD: Self = Self(17);
     const CONT: Self = Self(18);

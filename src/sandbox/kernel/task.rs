@@ -174,12 +174,23 @@ pub fn end_of_trap(error: &wasmtime::Error) -> End {
         Some(Trap::OutOfFuel) => End::Limit(LimitName::Fuel),
         Some(Trap::StackOverflow) => End::Signaled(Signal::SEGV, Some("stack exhausted".into())),
         Some(Trap::UnreachableCodeReached) => End::Signaled(Signal::ABRT, Some("aborted".into())),
-        Some(trap @ (Trap::IntegerDivisionByZero | Trap::IntegerOverflow | Trap::BadConversionToInteger)) => {
-            End::Signaled(Signal::FPE, Some(trap.to_string()))
+        Some(trap) => {
+            let signal = match trap {
+                Trap::IntegerDivisionByZero | Trap::IntegerOverflow | Trap::BadConversionToInteger => Signal::FPE,
+                _ => Signal::SEGV,
+            };
+            let text = trap.to_string();
+            // The reader knows programs, not what they are compiled to.
+            End::Signaled(signal, Some(text.strip_prefix("wasm trap: ").unwrap_or(&text).to_owned()))
         }
-        Some(trap) => End::Signaled(Signal::SEGV, Some(trap.to_string())),
         None => End::Failed(error.root_cause().to_string()),
     }
+}
+
+/// What a trap is called, without that it is one.
+fn words_of(trap: Trap) -> String {
+    let words = trap.to_string();
+    words.strip_prefix("wasm trap: ").unwrap_or(&words).to_owned()
 }
 
 /// Says on the process's standard error why it died, in one line and without waiting.

@@ -118,7 +118,7 @@ impl Program {
         }
         let resources = module.resources_required();
         let pages = resources.max_initial_memory_size.unwrap_or(0).saturating_mul(u64::from(resources.num_memories));
-        let pre = linker.instantiate_pre(module).map_err(|error| ProgramError::Link(error.root_cause().to_string()))?;
+        let pre = linker.instantiate_pre(module).map_err(|error| ProgramError::Link(format!("{error:#}")))?;
         Ok(Self {
             pre,
             engine: module.engine().clone(),

@@ -14,15 +14,15 @@ mod path;
 mod quota;
 mod walk;
 
-pub use file_system::{Access, DirEntry, File, FileSystem, FileType, Metadata, Node, SetTime, Special, next_device};
+pub use file_system::{DirEntry, File, FileSystem, FileType, Metadata, Node, SetTime, Special};
 #[cfg(unix)]
 pub use host::{HostFile, HostFolder};
-pub use memory::{Contents, MemoryFile, MemoryTree};
+pub use memory::{MemoryFile, MemoryTree};
 pub use mount::{Mount, MountTable};
-pub use operations::{OpenOptions, Opened, StatVfs};
-pub use path::{GuestPath, NAME_MAX, PATH_MAX};
-pub use quota::{Quota, Refusals, Usage};
-pub use walk::{Resolved, Vfs};
+pub use operations::OpenOptions;
+pub use path::GuestPath;
+pub use quota::Quota;
+pub use walk::Vfs;
 
 #[cfg(test)]
 mod tests;

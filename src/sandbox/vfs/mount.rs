@@ -141,6 +141,7 @@ impl MountTable {
     }
 
     /// All mounts, in no particular order.
+    #[cfg(test)]
     pub fn mounts(&self) -> impl Iterator<Item = &Arc<Mount>> {
         self.points.iter().filter_map(|point| point.mounted.as_ref()).map(|mounted| &mounted.mount)
     }

@@ -54,6 +54,7 @@ impl GuestPath {
     }
 
     /// The path of the entry `name` of this directory; an error when that cannot be a name.
+    #[cfg(test)]
     pub fn join(&self, name: &[u8]) -> Result<Self> {
         check_name(name)?;
         let mut path = Vec::with_capacity(self.0.len() + 1 + name.len());
@@ -78,6 +79,7 @@ impl GuestPath {
     }
 
     /// The last part; none for the root.
+    #[cfg(test)]
     pub fn file_name(&self) -> Option<&[u8]> {
         if self.is_root() {
             return None;

@@ -121,6 +121,7 @@ impl Quota {
     }
 
     /// The most that was taken at one time, bytes and inodes each for itself.
+    #[cfg(test)]
     pub fn peak(&self) -> Usage {
         Usage { bytes: self.bytes.peak.load(Ordering::Relaxed), inodes: self.inodes.peak.load(Ordering::Relaxed) }
     }

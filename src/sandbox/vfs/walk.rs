@@ -26,12 +26,8 @@ pub struct Resolved {
     pub path: GuestPath,
     /// The mount it lies in.
     pub mount: Arc<Mount>,
-    /// The path within the mount's source.
-    pub relative: Vec<u8>,
     /// What is there; none when the last part does not exist but the directory before it does.
     pub metadata: Option<Metadata>,
-    /// Whether the path as given can only mean a directory: it ends in `/`, `.` or `..`.
-    pub must_be_dir: bool,
 }
 
 /// What becomes of a link as the last part.
@@ -121,21 +117,17 @@ impl Vfs {
     /// else, `NameTooLong`, `Loop` after 40 links, `Invalid` for NUL.
     pub fn resolve(&self, base: &GuestPath, path: &[u8], follow_last: bool) -> Result<Resolved> {
         let walked = self.walk(base, path, if follow_last { LastLink::Follow } else { LastLink::Keep })?;
-        Ok(Resolved {
-            path: walked.guest_path(),
-            mount: Arc::clone(walked.mount),
-            relative: walked.relative().to_vec(),
-            metadata: walked.metadata,
-            must_be_dir: walked.must_be_dir,
-        })
+        Ok(Resolved { path: walked.guest_path(), mount: Arc::clone(walked.mount), metadata: walked.metadata })
     }
 
     /// The mount that a canonical path lies in.
+    #[cfg(test)]
     pub fn mount_of(&self, path: &GuestPath) -> Arc<Mount> {
         Arc::clone(self.table.place(walk_form(path)).mount())
     }
 
     /// The mounts.
+    #[cfg(test)]
     pub fn mounts(&self) -> &MountTable {
         &self.table
     }

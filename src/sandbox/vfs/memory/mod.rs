@@ -6,7 +6,6 @@ mod tree;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub use content::Contents;
 pub use file::MemoryFile;
 pub use tree::MemoryTree;
 

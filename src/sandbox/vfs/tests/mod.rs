@@ -11,11 +11,12 @@ mod differential;
 mod host;
 #[cfg(unix)]
 mod races;
-#[cfg(unix)]
-mod speed;
 
 use std::sync::Arc;
 
+use super::file_system::Access;
+use super::operations::Opened;
+use super::quota::{Refusals, Usage};
 use super::*;
 use crate::sandbox::errno::{Errno, Result};
 

@@ -15,7 +15,6 @@ fn tree() -> Arc<MemoryTree> {
 fn resolve(vfs: &Vfs, base: &str, at: &[u8], follow: bool) -> Result<String> {
     let resolved = vfs.resolve(&path(base), at, follow)?;
     assert_eq!(resolved.mount.at, GuestPath::root());
-    assert_eq!(resolved.path.relative(), resolved.relative);
     Ok(format!("{}{}", resolved.path, if resolved.metadata.is_some() { "" } else { " (new)" }))
 }
 
@@ -39,8 +38,6 @@ fn paths_lead_where_posix_says() {
     }
     assert_eq!(resolve(&vfs, "/", b"a/up", false).as_deref(), Ok("/a/up"));
     assert_eq!(resolve(&vfs, "/", b"a/up/", false).as_deref(), Ok("/a/b"));
-    assert!(vfs.resolve(&GuestPath::root(), b"a/b/", false).unwrap().must_be_dir);
-    assert!(!vfs.resolve(&GuestPath::root(), b"a/b", false).unwrap().must_be_dir);
 }
 
 #[test]
