@@ -1,0 +1,223 @@
+//! Assignment statements and array literals.
+
+use crate::ast::{Assign, AssignValue, Element, Subscript};
+use crate::shell::{Run, Shell, Unwind};
+use crate::state::access::indexed;
+use crate::state::vars::{Assoc, Indexed, Value, attr};
+use std::rc::Rc;
+
+impl Shell {
+    /// Carries out an assignment; its value as text, for `set -x`.
+    #[inline(never)]
+    pub fn run_assign(&mut self, assign: &Assign) -> Run<()> {
+        match &assign.value {
+            AssignValue::Scalar(word) => {
+                let value = self.expand_single(word)?;
+                if self.st.opts.xtrace {
+                    self.trace_assignment(assign, &value);
+                }
+                match &assign.index {
+                    None if assign.append => self.assign(&assign.name, None, value, true),
+                    None => self.set_scalar(&assign.name, value),
+                    Some(Subscript::Expr(e)) => {
+                        let key = self.subscript_key(&assign.name, e)?;
+                        self.assign(&assign.name, Some(&key), value, assign.append)
+                    }
+                    Some(other) => {
+                        let key: &[u8] = if matches!(other, Subscript::At) { b"@" } else { b"*" };
+                        let place = self.resolve(&assign.name);
+                        if self
+                            .st
+                            .vars
+                            .get(place.name.as_slice())
+                            .is_some_and(|v| matches!(v.value, Value::Assoc(..)))
+                        {
+                            return self.assign(&assign.name, Some(key), value, assign.append);
+                        }
+                        self.error_bytes(&[&assign.name, &b"["[..], key, b"]: bad array subscript"].concat());
+                        Err(Unwind::Discard(1))
+                    }
+                }
+            }
+            AssignValue::Array(_) if assign.index.is_some() => {
+                let mut text = Vec::new();
+                crate::print::assignment_target(assign, &mut text);
+                self.error_bytes(&[text.as_slice(), b": cannot assign list to array member"].concat());
+                Err(Unwind::Discard(1))
+            }
+            AssignValue::Array(elements) => {
+                if self.st.opts.xtrace {
+                    self.trace_array(assign, elements);
+                }
+                self.assign_array(&assign.name, elements, assign.append)
+            }
+        }
+    }
+
+    /// `name=(…)` and `name+=(…)`.
+    #[inline(never)]
+    pub fn assign_array(&mut self, name: &[u8], elements: &[Element], append: bool) -> Run<()> {
+        let place = self.resolve(name);
+        if place.index.is_some() {
+            self.error_bytes(&[name, b": cannot assign list to array member"].concat());
+            return Err(Unwind::Discard(1));
+        }
+        let name = place.name;
+        let var = self.st.vars.get(name.as_slice()).cloned();
+        let attrs = var.as_ref().map_or(0, |v| v.attrs);
+        if attrs & attr::READONLY != 0 {
+            self.error_bytes(&[name.as_slice(), b": readonly variable"].concat());
+            return Err(Unwind::Discard(1));
+        }
+        if var.as_ref().is_some_and(|v| matches!(v.value, Value::Assoc(..))) {
+            let values = self.assoc_elements(&name, elements, append, attrs)?;
+            return self.set_value(&name, Value::Assoc(values, true));
+        }
+        let values = self.indexed_elements(&name, elements, append, attrs)?;
+        self.set_value(&name, Value::Indexed(values, true))
+    }
+
+    fn indexed_elements(&mut self, name: &[u8], elements: &[Element], append: bool, attrs: u16) -> Run<Indexed> {
+        // The right-hand side still sees the old value.
+        let mut array = Indexed::new();
+        if append && let Some(var) = self.st.vars.get(name) {
+            let mut old = (**var).clone();
+            if !matches!(old.value, Value::Unset) {
+                array = std::mem::take(indexed(&mut old));
+            }
+        }
+        // All values are expanded before the first index is looked at.
+        let mut values: Vec<Vec<Vec<u8>>> = Vec::with_capacity(elements.len());
+        for element in elements {
+            let mut fields = Vec::new();
+            if element.index.is_some() {
+                fields.push(self.expand_single(&element.value)?);
+            } else {
+                self.expand_word_into(&element.value, &mut fields)?;
+            }
+            values.push(fields);
+        }
+        let mut next = array.keys().next_back().map_or(0, |k| k + 1);
+        for (element, fields) in elements.iter().zip(values) {
+            let Some(Subscript::Expr(e)) = &element.index else {
+                for field in fields {
+                    let value = if attrs == 0 {
+                        field
+                    } else {
+                        self.with_attributes(attrs, None, field)?
+                    };
+                    array.insert(next, value);
+                    next += 1;
+                }
+                continue;
+            };
+            let mut n = match e.text.literal().and_then(crate::arith::integer) {
+                Some(n) => n,
+                None => {
+                    // The expression sees the elements assigned so far.
+                    self.set_value(name, Value::Indexed(array, true))?;
+                    let n = self.eval_arith(e)?;
+                    array = self.take_indexed(name);
+                    n
+                }
+            };
+            if n < 0 {
+                n += array.keys().next_back().map_or(0, |k| k + 1);
+            }
+            if n < 0 {
+                self.error_bytes(&[b"[", &e.text.raw[..], b"]: bad array subscript"].concat());
+                return Err(Unwind::Discard(1));
+            }
+            let old = if element.append { array.get(&n).cloned() } else { None };
+            let value = self.with_attributes(attrs, old, fields.into_iter().next().unwrap_or_default())?;
+            array.insert(n, value);
+            next = n + 1;
+        }
+        Ok(array)
+    }
+
+    /// Takes the elements out of the variable for a while.
+    fn take_indexed(&mut self, name: &[u8]) -> Indexed {
+        match Rc::make_mut(&mut self.st.vars).get_mut(name) {
+            Some(slot) => std::mem::take(indexed(Rc::make_mut(slot))),
+            None => Indexed::new(),
+        }
+    }
+
+    fn assoc_elements(&mut self, name: &[u8], elements: &[Element], append: bool, attrs: u16) -> Run<Assoc> {
+        let mut array = Assoc::default();
+        if append && let Some(Value::Assoc(old, _)) = self.st.vars.get(name).map(|v| &v.value) {
+            array = old.clone();
+        }
+        if elements.iter().all(|e| e.index.is_none()) {
+            // Keys and values in turn.
+            let mut fields = Vec::new();
+            for element in elements {
+                fields.push(self.expand_single(&element.value)?);
+            }
+            let mut it = fields.into_iter();
+            while let Some(key) = it.next() {
+                let value = self.with_attributes(attrs, None, it.next().unwrap_or_default())?;
+                array.insert(key, value);
+            }
+            return Ok(array);
+        }
+        for element in elements {
+            let Some(Subscript::Expr(e)) = &element.index else {
+                self.error_bytes(
+                    &[
+                        name,
+                        b": ",
+                        &element.value.raw[..],
+                        b": must use subscript when assigning associative array",
+                    ]
+                    .concat(),
+                );
+                continue;
+            };
+            let key = self.expand_single(&e.text)?;
+            if key.is_empty() {
+                self.error_bytes(
+                    &[
+                        b"[",
+                        &e.text.raw[..],
+                        b"]=",
+                        &element.value.raw[..],
+                        b": bad array subscript",
+                    ]
+                    .concat(),
+                );
+                return Err(Unwind::Discard(1));
+            }
+            let value = self.expand_single(&element.value)?;
+            let old = if element.append { array.get(&key).cloned() } else { None };
+            let value = self.with_attributes(attrs, old, value)?;
+            array.insert(key, value);
+        }
+        Ok(array)
+    }
+
+    /// Makes the variable an array of the kind asked for, keeping a scalar as its first element.
+    pub fn make_array(&mut self, name: &[u8], associative: bool) {
+        let vars = Rc::make_mut(&mut self.st.vars);
+        let slot = vars.entry(name.into()).or_default();
+        let var = Rc::make_mut(slot);
+        if associative {
+            match &var.value {
+                Value::Assoc(..) => {}
+                Value::Unset => var.value = Value::Assoc(Assoc::default(), false),
+                _ => {
+                    crate::state::access::assoc(var);
+                }
+            }
+        } else {
+            match &var.value {
+                Value::Indexed(..) => {}
+                Value::Unset => var.value = Value::Indexed(Indexed::new(), false),
+                _ => {
+                    indexed(var);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Reading commands: a text as a whole, or a script on standard input line by line.
+
+use crate::os::{self, Errno};
+use crate::parse::{Input, ParseError, Parser};
+use crate::shell::{Run, Shell, Unwind};
+use std::rc::Rc;
+
+/// Standard input as a script: never more than a line is taken, so that commands can read what follows.
+pub struct StdinLines {
+    seekable: bool,
+}
+
+impl StdinLines {
+    pub fn new() -> Self {
+        let seekable = os::fstat(0).is_ok_and(|s| s.mode & os::S_IFMT == os::S_IFREG) && os::seek_by(0, 0).is_ok();
+        Self { seekable }
+    }
+}
+
+impl Input for StdinLines {
+    fn more(&mut self, buf: &mut Vec<u8>) -> bool {
+        if self.seekable {
+            let mut block = [0u8; 1024];
+            let mut any = false;
+            loop {
+                let n = match os::read(0, &mut block) {
+                    Ok(n) => n,
+                    Err(Errno::EINTR) => continue,
+                    Err(_) => 0,
+                };
+                if n == 0 {
+                    return any;
+                }
+                any = true;
+                if let Some(i) = block[..n].iter().position(|&c| c == b'\n') {
+                    buf.extend(block[..=i].iter().filter(|&&c| c != 0));
+                    let ahead = (n - i - 1) as i64;
+                    if ahead > 0 {
+                        let _ = os::seek_by(0, -ahead);
+                    }
+                    return true;
+                }
+                buf.extend(block[..n].iter().filter(|&&c| c != 0));
+            }
+        }
+        let mut byte = [0u8; 1];
+        let mut any = false;
+        loop {
+            match os::read(0, &mut byte) {
+                Ok(0) => return any,
+                Ok(_) => {
+                    any = true;
+                    if byte[0] != 0 {
+                        buf.push(byte[0]);
+                    }
+                    if byte[0] == b'\n' {
+                        return true;
+                    }
+                }
+                Err(Errno::EINTR) => {}
+                Err(_) => return any,
+            }
+        }
+    }
+}
+
+impl Shell {
+    /// Parses and runs a text command by command, as `eval`, `source` and traps do. An error that gives up a command
+    /// ends the text.
+    #[inline(never)]
+    pub fn run_text(&mut self, text: Vec<u8>, line: u32, source: Rc<[u8]>) -> Run<i32> {
+        let depth_outside = self.depth;
+        self.depth += crate::exec::DEPTH_OF_ENVIRONMENT;
+        if self.depth > crate::exec::MAX_DEPTH || crate::os::stack_is_short() {
+            self.depth = depth_outside;
+            return Err(self.too_deep());
+        }
+        let mut parser = Parser::new(text, line, source);
+        let mut status = 0;
+        let result = loop {
+            match self.next_command(&mut parser) {
+                Ok(None) => break Ok(status),
+                Ok(Some(list)) => match self.run_list(&list) {
+                    Ok(s) => status = s,
+                    Err(Unwind::Discard(s)) => {
+                        // The rest of the line is given up; in a subshell everything is.
+                        if self.st.subshell > 0 {
+                            break Err(Unwind::Discard(s));
+                        }
+                        self.st.status = s;
+                        self.expansion_depth = 0;
+                        status = s;
+                    }
+                    Err(unwind) => break Err(unwind),
+                },
+                Err(error) => {
+                    self.syntax_error(&error);
+                    if self.st.opts.posix {
+                        break Err(Unwind::Exit(2));
+                    }
+                    self.st.status = 2;
+                    break Ok(2);
+                }
+            }
+        };
+        self.depth = depth_outside;
+        result
+    }
+
+    /// Runs the main script: an error that gives up a command only ends that command, unless the text came with `-c`.
+    pub fn run_main(&mut self, mut parser: Parser<'_>) -> i32 {
+        let result = loop {
+            match self.next_command(&mut parser) {
+                Ok(None) => break Ok(self.st.status),
+                Ok(Some(list)) => {
+                    if self.st.opts.noexec {
+                        continue;
+                    }
+                    match self.run_list(&list) {
+                        Ok(_) => {}
+                        Err(Unwind::Discard(status)) => {
+                            self.st.status = status;
+                            self.st.errexit_off = 0;
+                            self.st.loops = 0;
+                            self.expansion_depth = 0;
+                            self.depth = 0;
+                            self.unwind_scopes();
+                        }
+                        Err(Unwind::Break(_) | Unwind::Continue(_)) => {}
+                        Err(unwind) => break Err(unwind),
+                    }
+                    if self.st.opts.onecmd {
+                        break Ok(self.st.status);
+                    }
+                }
+                Err(error) => {
+                    self.syntax_error(&error);
+                    self.st.status = 2;
+                    if self.from_stdin && !error.at_end {
+                        // bash gives up a script on standard input as well.
+                        break Err(Unwind::Exit(2));
+                    }
+                    break Err(Unwind::Exit(2));
+                }
+            }
+        };
+        self.end_of_environment(result)
+    }
+
+    /// Forgets functions and scopes that an error left.
+    fn unwind_scopes(&mut self) {
+        while !self.st.scopes.is_empty() {
+            self.pop_scope();
+        }
+        self.st.calls.clear();
+    }
+
+    #[inline(never)]
+    fn next_command(&mut self, parser: &mut Parser<'_>) -> Result<Option<crate::ast::List>, ParseError> {
+        parser.configure(self.active_aliases(), self.st.shopts.extglob, self.st.opts.posix);
+        if self.handled != 0 {
+            // Signals that arrived while a script on standard input was waited for.
+            self.collect_signals();
+        }
+        let before = if self.st.opts.verbose { parser.position() } else { 0 };
+        let result = parser.next_command();
+        if self.st.opts.verbose {
+            let text = parser.text_since(before);
+            self.flush_out();
+            self.write_stderr(&text);
+        }
+        for (line, warning) in std::mem::take(&mut parser.warnings) {
+            self.st.line = line;
+            self.error(&warning);
+        }
+        result
+    }
+
+    /// Prints a syntax error as bash does.
+    pub fn syntax_error(&mut self, error: &ParseError) {
+        self.flush_out();
+        let mut prefix = self.st.arg0.to_vec();
+        if self.from_string && self.eval_depth == 0 {
+            prefix.extend_from_slice(b": -c");
+        } else if self.eval_depth > 0 {
+            prefix.extend_from_slice(b": eval");
+        }
+        prefix.extend_from_slice(format!(": line {}: ", error.line).as_bytes());
+        let mut text = prefix.clone();
+        text.extend_from_slice(error.message.as_bytes());
+        text.push(b'\n');
+        if let Some(line) = &error.source_line {
+            text.extend_from_slice(&prefix);
+            text.push(b'`');
+            text.extend_from_slice(line);
+            text.extend_from_slice(b"'\n");
+        }
+        self.write_stderr(&text);
+    }
+}

@@ -1,0 +1,326 @@
+//! The command line of the shell, and what it begins with.
+
+use crate::input::StdinLines;
+use crate::os;
+use crate::parse::Parser;
+use crate::shell::{Shell, Unwind, VERSION};
+use crate::state::options::SetOptions;
+use std::rc::Rc;
+
+/// Option under which a parent shell hands over its state.
+const STATE_OPTION: &[u8] = b"--wskill-state=";
+
+/// What the command line asks for.
+#[derive(Default)]
+struct Request {
+    command: bool,
+    stdin: bool,
+    login: bool,
+    posix: bool,
+    set: Vec<(Vec<u8>, bool)>,
+    shopt: Vec<(Vec<u8>, bool)>,
+}
+
+/// Runs the shell; its exit status.
+pub fn run(argv: Vec<Vec<u8>>) -> i32 {
+    let arg0 = argv.first().cloned().unwrap_or_else(|| b"bash".to_vec());
+    if let Some(number) = argv.get(1).and_then(|a| a.strip_prefix(STATE_OPTION)) {
+        return run_inherited(number);
+    }
+    let mut shell = Shell::new(&arg0);
+    let base = arg0.rsplit(|&c| c == b'/').next().unwrap_or_default();
+    let mut request = Request {
+        login: base.starts_with(b"-"),
+        ..Request::default()
+    };
+    request.posix = base == b"sh" || base == b"-sh" || os::program_name() == b"sh" && base != b"bash";
+    let rest = match parse_options(&mut shell, &argv, &mut request) {
+        Ok(rest) => rest,
+        Err(status) => return status,
+    };
+    shell.import_environment();
+    if request.posix {
+        shell.set_option(b"posix", true);
+    }
+    shell.locale_changed();
+    if let Some(options) = shell.inherited_options.take() {
+        for name in options.split(|&c| c == b':').filter(|n| !n.is_empty()) {
+            shell.set_option(name, true);
+        }
+    }
+    for (name, on) in &request.set {
+        shell.set_option(name, *on);
+    }
+    for (name, on) in &request.shopt {
+        if let Some(slot) = Rc::make_mut(&mut shell.st.shopts).by_name(name) {
+            *slot = *on;
+        }
+    }
+    note_ignored_signals(&mut shell);
+    let words = &argv[rest..];
+    if request.command {
+        let Some((text, words)) = words.split_first() else {
+            shell.write_stderr(
+                &[
+                    shell.st.arg0.to_vec().as_slice(),
+                    b": -c: option requires an argument\n",
+                ]
+                .concat(),
+            );
+            return 2;
+        };
+        shell.from_string = true;
+        shell.st.source = Rc::from(&b"environment"[..]);
+        if let Some((name, args)) = words.split_first() {
+            shell.st.arg0 = name.as_slice().into();
+            shell.st.positional = Rc::new(args.to_vec());
+        }
+        if let Some(status) = login_files(&mut shell, &request) {
+            return status;
+        }
+        let parser = Parser::new(text.clone(), 1, shell.st.source.clone());
+        return shell.run_main(parser);
+    }
+    match words.split_first().filter(|_| !request.stdin) {
+        Some((script, args)) => run_script(shell, &request, script, args),
+        None => {
+            shell.from_stdin = true;
+            shell.st.positional = Rc::new(words.to_vec());
+            if let Some(status) = login_files(&mut shell, &request) {
+                return status;
+            }
+            let parser = Parser::from_input(Box::new(StdinLines::new()), Rc::from(&b"main"[..]));
+            shell.run_main(parser)
+        }
+    }
+}
+
+fn run_script(mut shell: Shell, request: &Request, script: &[u8], args: &[Vec<u8>]) -> i32 {
+    // A name without slash is also looked up along PATH.
+    let mut path = script.to_vec();
+    if !script.contains(&b'/')
+        && os::stat(script).is_err()
+        && let Some(found) = shell.search_path(script).into_iter().next()
+    {
+        path = found;
+    }
+    let own_name = shell.st.arg0.to_vec();
+    let fail = |message: &str, status: i32| {
+        let text = [own_name.as_slice(), b": ", script, b": ", message.as_bytes(), b"\n"].concat();
+        os::write_error(&text);
+        status
+    };
+    if os::is_dir(&path) {
+        return fail("Is a directory", 126);
+    }
+    let text = match os::read_file(&path) {
+        Ok(text) => text,
+        Err(error) => return fail(os::message(error), if error == os::Errno::ENOENT { 127 } else { 126 }),
+    };
+    if is_binary(&text) {
+        return fail("cannot execute binary file", 126);
+    }
+    shell.st.arg0 = path.as_slice().into();
+    shell.st.source = path.as_slice().into();
+    shell.st.last_argument = own_name.as_slice().into();
+    shell.main_source = Some(path.as_slice().into());
+    shell.st.positional = Rc::new(args.to_vec());
+    if let Some(status) = login_files(&mut shell, request) {
+        return status;
+    }
+    if let Some(file) = shell
+        .get_scalar(b"BASH_ENV")
+        .filter(|f| !f.is_empty() && !request.posix)
+        && let Ok(name) = shell.expand_text(&file)
+        && let Ok(text) = os::read_file(&name)
+        && let Err(Unwind::Exit(status)) = shell.run_sourced(&name, text, None)
+    {
+        return shell.end_of_environment(Err(Unwind::Exit(status)));
+    }
+    let text = if text.contains(&0) {
+        text.into_iter().filter(|&c| c != 0).collect()
+    } else {
+        text
+    };
+    let parser = Parser::new(text, 1, path.as_slice().into());
+    shell.run_main(parser)
+}
+
+/// Whether a file looks like anything but a script: a NUL before the first newline.
+fn is_binary(text: &[u8]) -> bool {
+    let head = &text[..text.len().min(80)];
+    let line = head.iter().position(|&c| c == b'\n').unwrap_or(head.len());
+    head[..line].contains(&0)
+}
+
+/// Runs the part of a script that another shell handed over.
+fn run_inherited(number: &[u8]) -> i32 {
+    let fd = std::str::from_utf8(number)
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(-1);
+    match crate::state::transfer::decode(fd) {
+        Some((mut shell, list)) => {
+            let result = shell.run_list(&list);
+            let result = match result {
+                // A subshell's break leaves its loop only.
+                Err(Unwind::Break(_) | Unwind::Continue(_)) => Ok(0),
+                other => other,
+            };
+            let status = shell.end_of_environment(result);
+            shell.flush_out();
+            status
+        }
+        None => {
+            os::write_error(b"bash: cannot read the state of the parent shell\n");
+            2
+        }
+    }
+}
+
+fn parse_options(shell: &mut Shell, argv: &[Vec<u8>], request: &mut Request) -> Result<usize, i32> {
+    let mut i = 1;
+    let own_name = String::from_utf8_lossy(&shell.st.arg0).into_owned();
+    let invalid = |option: &str| {
+        os::write_error(format!("{own_name}: {option}: invalid option\n").as_bytes());
+        os::write_error(
+            format!(
+                "Usage:\t{own_name} [GNU long option] [option] ...\n\
+                 \t{own_name} [GNU long option] [option] script-file ...\n"
+            )
+            .as_bytes(),
+        );
+        2
+    };
+    while let Some(word) = argv.get(i) {
+        if let Some(name) = word.strip_prefix(b"--").filter(|n| !n.is_empty()) {
+            match name {
+                b"norc" | b"noprofile" | b"noediting" => {}
+                b"posix" => request.posix = true,
+                b"login" => request.login = true,
+                b"verbose" => request.set.push((b"verbose".to_vec(), true)),
+                b"rcfile" | b"init-file" => i += 1,
+                b"version" => {
+                    os_out(format!("GNU bash, version {VERSION} (wskill)\n").as_bytes());
+                    return Err(0);
+                }
+                b"help" => {
+                    let usage = format!(
+                        "Usage:\t{own_name} [option] [script-file [argument ...]]\n\
+                         \t{own_name} -c command [name [argument ...]]\n"
+                    );
+                    os_out(usage.as_bytes());
+                    return Err(0);
+                }
+                _ => return Err(invalid(&String::from_utf8_lossy(word))),
+            }
+            i += 1;
+            continue;
+        }
+        let on = match word.first() {
+            Some(b'-') if word.len() > 1 => true,
+            Some(b'+') if word.len() > 1 => false,
+            _ => {
+                if word == b"-" {
+                    i += 1;
+                }
+                break;
+            }
+        };
+        if word == b"--" {
+            i += 1;
+            break;
+        }
+        for &letter in &word[1..] {
+            match letter {
+                b'c' => request.command = true,
+                b's' => request.stdin = true,
+                b'l' => request.login = true,
+                b'r' | b'D' => {}
+                b'i' => {
+                    os::write_error(
+                        format!(
+                            "{own_name}: -i: not supported in the sandbox: there is no terminal to be interactive on\n"
+                        )
+                        .as_bytes(),
+                    );
+                    return Err(2);
+                }
+                b'o' | b'O' => {
+                    i += 1;
+                    let Some(name) = argv.get(i) else {
+                        return Err(invalid(&format!("-{}", letter as char)));
+                    };
+                    let known = if letter == b'o' {
+                        shell.st.opts.is_set(name).is_some()
+                    } else {
+                        shell.st.shopts.is_set(name).is_some()
+                    };
+                    if !known {
+                        let shown = String::from_utf8_lossy(name).into_owned();
+                        let kind = if letter == b'o' {
+                            "invalid option name"
+                        } else {
+                            "invalid shell option name"
+                        };
+                        os::write_error(format!("{own_name}: {shown}: {kind}\n").as_bytes());
+                        return Err(2);
+                    }
+                    let list = if letter == b'o' {
+                        &mut request.set
+                    } else {
+                        &mut request.shopt
+                    };
+                    list.push((name.clone(), on));
+                }
+                _ => match SetOptions::name_of(letter) {
+                    Some(name) => request.set.push((name.as_bytes().to_vec(), on)),
+                    None => return Err(invalid(&format!("-{}", letter as char))),
+                },
+            }
+        }
+        i += 1;
+    }
+    Ok(i.min(argv.len()))
+}
+
+fn os_out(text: &[u8]) {
+    let _ = os::write_all(1, text);
+}
+
+/// Reads `/etc/profile` and the user's profile for `-l`. `Some`: one of them ended the shell.
+fn login_files(shell: &mut Shell, request: &Request) -> Option<i32> {
+    if !request.login {
+        return None;
+    }
+    Rc::make_mut(&mut shell.st.shopts).login_shell = true;
+    let home = shell.get_scalar(b"HOME").unwrap_or_default();
+    let mut files = vec![b"/etc/profile".to_vec()];
+    let user = [&b"/.bash_profile"[..], b"/.bash_login", b"/.profile"];
+    files.extend(
+        user.iter()
+            .map(|f| [home.as_slice(), f].concat())
+            .find(|f| os::is_file(f)),
+    );
+    for file in files {
+        if let Ok(text) = os::read_file(&file)
+            && let Err(Unwind::Exit(status)) = shell.run_sourced(&file, text, None)
+        {
+            return Some(shell.end_of_environment(Err(Unwind::Exit(status))));
+        }
+    }
+    None
+}
+
+/// Signals that are ignored from the start stay so.
+fn note_ignored_signals(shell: &mut Shell) {
+    // Only those that parents really ignore; asking for all 64 would cost more than the shell's start.
+    for signal in [1, 2, 3, 13, 15] {
+        if let Ok(old) = os::set_signal(signal, os::Disposition::Default)
+            && old == os::Disposition::Ignore
+        {
+            let _ = os::set_signal(signal, os::Disposition::Ignore);
+            shell.ignored_at_start |= 1 << (signal - 1);
+        }
+    }
+}
