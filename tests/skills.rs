@@ -1,0 +1,246 @@
+//! The bundled skills, run by the binary: every case of `skills/*/tests/cases.toml`, what each skill's folder looks like from
+//! inside, and the commands of the README.
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Once;
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+const SKILLS: [&str; 5] = ["csv-insight", "log-triage", "python-math", "report-summary", "user-file-ops"];
+
+/// The file of a skill's cases; its comments say what each field means.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cases {
+    #[serde(rename = "case")]
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    name: String,
+    command: String,
+    #[serde(default)]
+    inputs: BTreeMap<String, String>,
+    #[serde(default)]
+    status: i32,
+    stdout: Option<String>,
+    stderr: Option<String>,
+    #[serde(default)]
+    outputs: BTreeMap<String, String>,
+}
+
+fn project() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn folder_of(skill: &str) -> PathBuf {
+    project().join("skills").join(skill)
+}
+
+/// The command line, without what a developer's environment would change.
+fn wskill() -> Command {
+    static COMPILED: Once = Once::new();
+    // Otherwise the tests, which run at the same time, would each compile the programs.
+    COMPILED.call_once(|| {
+        let setup = Command::new(env!("CARGO_BIN_EXE_wskill")).arg("setup").output().unwrap();
+        assert!(setup.status.success(), "wskill setup: {}", String::from_utf8_lossy(&setup.stderr));
+    });
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wskill"));
+    command.current_dir(project()).env_remove("SKILLS_ROOT").stdin(Stdio::null());
+    command
+}
+
+/// `wskill run skills/SKILL --workspace WORKSPACE [--input FROM=TO]... COMMAND`.
+fn run(skill: &str, workspace: &Path, inputs: &BTreeMap<String, String>, command: &str) -> Output {
+    let mut wskill = wskill();
+    wskill.arg("run").arg(format!("skills/{skill}")).arg("--workspace").arg(workspace);
+    for (to, from) in inputs {
+        wskill.arg("--input").arg(format!("skills/{skill}/{from}={to}"));
+    }
+    wskill.arg(command).output().unwrap()
+}
+
+/// A digest of all names, kinds, modes and contents below a folder.
+fn digest(folder: &Path) -> String {
+    let mut hasher = Sha256::new();
+    let mut paths = vec![folder.to_owned()];
+    while let Some(path) = paths.pop() {
+        let metadata = path.symlink_metadata().unwrap();
+        hasher.update(format!("{}\0{:?}\0", path.display(), metadata.permissions()));
+        if metadata.is_dir() {
+            let mut entries: Vec<_> = fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()).collect();
+            entries.sort();
+            paths.extend(entries);
+        } else if metadata.is_file() {
+            hasher.update(fs::read(&path).unwrap());
+        } else {
+            hasher.update(fs::read_link(&path).unwrap().as_os_str().as_encoded_bytes());
+        }
+    }
+    format!("{:x}", hasher.finalize())
+}
+
+/// Compares text as text, so that a failure can be read.
+fn assert_same(what: &str, got: &[u8], expected: &[u8]) {
+    let (got_text, expected_text) = (String::from_utf8_lossy(got), String::from_utf8_lossy(expected));
+    assert!(got == expected, "{what}\n--- expected\n{expected_text}\n--- got\n{got_text}");
+}
+
+fn check(skill: &str, case: &Case) {
+    let workspace = tempfile::tempdir().unwrap();
+    let output = run(skill, workspace.path(), &case.inputs, &case.command);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let what = format!("{skill}: {}\nstandard error: {stderr}", case.name);
+    if let Some(stdout) = &case.stdout {
+        assert_same(&format!("{what}\nstandard output"), &output.stdout, stdout.as_bytes());
+    }
+    assert_eq!(output.status.code(), Some(case.status), "{what}");
+    match &case.stderr {
+        Some(text) => assert!(stderr.contains(text), "{what}\nshould contain: {text}"),
+        None => assert_eq!(stderr, "", "{what}"),
+    }
+    for (to, expected) in &case.outputs {
+        let got = fs::read(workspace.path().join(to)).unwrap_or_else(|error| panic!("{what}\n{to}: {error}"));
+        assert_same(&format!("{what}\n{to}"), &got, &fs::read(folder_of(skill).join(expected)).unwrap());
+    }
+}
+
+fn check_all(skill: &str) {
+    let before = digest(&folder_of(skill));
+    let text = fs::read_to_string(folder_of(skill).join("tests/cases.toml")).unwrap();
+    let Cases { cases } = toml::from_str(&text).unwrap();
+    assert!(!cases.is_empty());
+    for case in &cases {
+        check(skill, case);
+    }
+    assert_eq!(digest(&folder_of(skill)), before, "{skill}: a run has changed the skill's folder");
+}
+
+#[test]
+fn csv_insight() {
+    check_all("csv-insight");
+}
+
+#[test]
+fn log_triage() {
+    check_all("log-triage");
+}
+
+#[test]
+fn python_math() {
+    check_all("python-math");
+}
+
+#[test]
+fn report_summary() {
+    check_all("report-summary");
+}
+
+#[test]
+fn user_file_ops() {
+    check_all("user-file-ops");
+}
+
+#[test]
+fn every_bundled_skill_is_tested() {
+    let mut folders: Vec<_> = fs::read_dir(project().join("skills"))
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.file_type().unwrap().is_dir())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    folders.sort();
+    assert_eq!(folders, SKILLS);
+}
+
+/// What agents rely on: the links, a writable `.venv` and `out`, and a folder that cannot be changed.
+const INSIDE: &str = r#"
+set -eu
+test -L out; test -L work; test -L inputs; test -d .venv
+test "$(readlink out) $(readlink work) $(readlink inputs)" = '../../out ../../work ../../work/inputs'
+test -e SKILL.md; test -d scripts
+test "$PWD" = "$SKILLS_DIR/$SKILL_NAME"
+test -d "$WORK_DIR/inputs"; test -d "$RUN_DIR"
+
+echo one > .venv/probe; test "$(cat .venv/probe)" = one
+mkdir -p out/bench; printf OK > "$OUTPUT_DIR/bench/ok.txt"; test "$(cat out/bench/ok.txt)" = OK
+echo two > inputs/probe; test "$(cat "$WORKSPACE_DIR/work/inputs/probe")" = two
+
+for attempt in 'echo no >> SKILL.md' 'echo no > new' 'mkdir new' 'rm SKILL.md' 'mv SKILL.md new' 'mv SKILL.md out' \
+    'chmod 777 SKILL.md' 'touch SKILL.md' 'ln -s SKILL.md new' 'rm out' 'rm -r scripts' 'rmdir .venv' 'mkdir scripts/new' \
+    'cp SKILL.md scripts/new' 'python3 -c "open(\"SKILL.md\", \"r+\")"'
+do
+    if (eval "$attempt") 2> /dev/null; then echo "should have failed: $attempt"; exit 1; fi
+done
+printf OK
+"#;
+
+#[test]
+fn a_skills_folder_has_links_and_a_venv_and_cannot_be_changed() {
+    for skill in SKILLS {
+        let workspace = tempfile::tempdir().unwrap();
+        let before = digest(&folder_of(skill));
+        let output = run(skill, workspace.path(), &BTreeMap::new(), INSIDE);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_same(&format!("{skill}\nstandard error: {stderr}"), &output.stdout, b"OK");
+        assert!(output.status.success(), "{skill}: {stderr}");
+        assert_eq!(fs::read(workspace.path().join("out/bench/ok.txt")).unwrap(), b"OK");
+        assert_eq!(digest(&folder_of(skill)), before, "{skill}");
+    }
+}
+
+/// The commands in the README's `sh` blocks: those of wskill, each possibly continued with `\`.
+fn readme_commands() -> Vec<String> {
+    let readme = fs::read_to_string(project().join("README.md")).unwrap();
+    let mut commands = Vec::new();
+    for block in readme.split("```sh\n").skip(1) {
+        let block = block.split("```").next().unwrap().replace("\\\n", " ");
+        let lines = block.lines().map(|line| line.replacen("cargo run --release --", "wskill", 1));
+        commands.extend(lines.filter(|line| line.starts_with("wskill ")));
+    }
+    commands
+}
+
+#[cfg(unix)]
+#[test]
+fn the_commands_of_the_readme_work() {
+    let bin = Path::new(env!("CARGO_BIN_EXE_wskill")).parent().unwrap();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths([bin.to_owned()].into_iter().chain(std::env::split_paths(&path))).unwrap();
+    // What the commands leave goes away with this folder.
+    let place = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(project().join("skills"), place.path().join("skills")).unwrap();
+    // As `wskill` does: compiles the programs once.
+    drop(wskill());
+    let commands = readme_commands();
+    assert!(
+        commands[0].contains("run skills/python-math 'python3 scripts/fib.py 10 > out/fib.txt && cat out/fib.txt'")
+    );
+    for (index, line) in commands.iter().enumerate() {
+        let output = Command::new("sh")
+            .args([OsStr::new("-c"), OsStr::new(line)])
+            .current_dir(place.path())
+            .env("PATH", &path)
+            .env("TMPDIR", place.path())
+            .env_remove("SKILLS_ROOT")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{line}\n{}: {stderr}", output.status);
+        if index == 0 {
+            assert_same(line, &output.stdout, b"0\n1\n1\n2\n3\n5\n8\n13\n21\n34\n");
+            // The workspace is kept for what is in out/, and the user is told where.
+            assert!(stderr.contains("ws_") && stderr.contains("--out-dir"), "{stderr}");
+        }
+    }
+}
