@@ -131,7 +131,8 @@ fn disk_inodes_and_file_sizes_are_counted() {
     let run = |limits: Limits, line: &str| {
         block_on(async {
             let mount = Mount::new(folder.path(), "/data").writable();
-            let sandbox = Sandbox::builder().runtime(runtime()).limits(limits).mount(mount).cwd("/data").build().unwrap();
+            let sandbox =
+                Sandbox::builder().runtime(runtime()).limits(limits).mount(mount).cwd("/data").build().unwrap();
             sandbox.run(["bash", "-c", line]).await.unwrap()
         })
     };
