@@ -70,6 +70,10 @@ fn the_packed_files_are_the_listed_ones() {
     let mut packed = 0;
     for line in sums.lines() {
         let (sum, name) = line.split_once("  ").unwrap();
+        // The others are the digests of what these unpack to, which loading checks.
+        if !name.ends_with(".zst") {
+            continue;
+        }
         assert_eq!(hex(&Sha256::digest(fs::read(dist.join(name)).unwrap())), sum, "{name}");
         packed += 1;
     }

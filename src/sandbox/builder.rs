@@ -225,7 +225,13 @@ impl SandboxBuilder {
         for (name, value) in self.env {
             set_env(&mut env, name, value);
         }
-        Ok(Sandbox { kernel, cwd, env, mounts: self.mounts })
+        Ok(Sandbox {
+            kernel,
+            cwd,
+            env,
+            #[cfg(feature = "component")]
+            mounts: self.mounts,
+        })
     }
 }
 
@@ -317,6 +323,7 @@ pub struct Sandbox {
     pub(super) kernel: Arc<Kernel>,
     pub(super) cwd: GuestPath,
     pub(super) env: Vec<(String, String)>,
+    #[cfg(feature = "component")]
     pub(super) mounts: Vec<Mount>,
 }
 

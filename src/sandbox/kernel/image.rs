@@ -7,7 +7,7 @@ use super::{Kernel, Run};
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::limits::{INTERPRETERS_MAX, LimitName, PATH_MAX};
 use crate::sandbox::program::Program;
-use crate::sandbox::vfs::{File, FileType, GuestPath, Node, OpenOptions};
+use crate::sandbox::vfs::{File, FileType, GuestPath, Mount, Node, OpenOptions};
 
 /// Devices from this number on stand for the caller's descriptors: `/proc/self/fd/N` is number `FD_DEVICE + N`.
 pub const FD_DEVICE: u64 = 1 << 32;
@@ -88,6 +88,12 @@ impl ImageError {
     }
 }
 
+/// A skill's own scripts need no execute bit, which archives lose; the guest cannot set it on a read-only mount. The
+/// system's tree has its bits right.
+fn needs_no_execute_bit(mount: &Mount) -> bool {
+    mount.read_only && !mount.at.is_root()
+}
+
 /// Looks a name up along a `PATH`; a name with `/` is itself.
 fn search(kernel: &Kernel, cwd: &GuestPath, name: &[u8], env: &[Vec<u8>]) -> Result<Vec<u8>> {
     if name.contains(&b'/') {
@@ -104,7 +110,7 @@ fn search(kernel: &Kernel, cwd: &GuestPath, name: &[u8], env: &[Vec<u8>]) -> Res
         let Ok(found) = kernel.vfs.resolve(cwd, &candidate, true) else { continue };
         match found.metadata {
             Some(metadata) if metadata.file_type == FileType::Regular => {
-                if found.mount.read_only || metadata.mode & 0o111 != 0 {
+                if metadata.mode & 0o111 != 0 || needs_no_execute_bit(&found.mount) {
                     return Ok(candidate);
                 }
                 denied = true;
@@ -165,8 +171,7 @@ pub async fn resolve(kernel: &Arc<Kernel>, run: &Run, request: Request<'_>) -> s
             Err(errno) => return Err(errno.into()),
         };
         let Node::File(file) = opened.node else { return Err(Errno::Access.into()) };
-        // A skill's own scripts need no execute bit: archives lose it.
-        if !opened.read_only && opened.metadata.mode & 0o111 == 0 {
+        if opened.metadata.mode & 0o111 == 0 && !needs_no_execute_bit(&kernel.vfs.resolve(cwd, &path, true)?.mount) {
             return Err(Errno::Access.into());
         }
         let mut head = [0; HEAD];

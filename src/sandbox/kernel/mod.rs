@@ -50,7 +50,9 @@ pub use run::{FuelTank, Miss, Run};
 pub use signal::{Delivery, Disposition, Signal};
 pub use spawn::{Command, FdMap, Prepared, prepare, prepare_module, start};
 pub use stream::OutputStream;
-pub use task::{Flow, end_of_trap, settle_fuel};
+#[cfg(feature = "component")]
+pub use task::end_of_trap;
+pub use task::{Flow, settle_fuel};
 pub use timer::IntervalTimer;
 pub use trace::{Trace, TraceEvent};
 

@@ -60,10 +60,14 @@ impl FifoWait {
 pub fn open(ctx: &ProcessCtx, request: &OpenRequest) -> Result<Opened> {
     let answer = open_node(ctx, request);
     if let Some(trace) = &ctx.kernel.trace {
+        let opened_path = match &answer {
+            Ok(Opened::Ready(file)) => file.path().map(ToString::to_string),
+            _ => None,
+        };
         trace.tell(TraceEvent::Open {
             at_ms: ctx.kernel.clock.elapsed_ms(),
             pid: ctx.process.pid,
-            path: String::from_utf8_lossy(&request.path).into_owned(),
+            path: opened_path.unwrap_or_else(|| String::from_utf8_lossy(&request.path).into_owned()),
             write: request.options.write,
             error: answer.as_ref().err().map(|errno| format!("{errno:?}")),
         });

@@ -187,12 +187,6 @@ pub fn end_of_trap(error: &wasmtime::Error) -> End {
     }
 }
 
-/// What a trap is called, without that it is one.
-fn words_of(trap: Trap) -> String {
-    let words = trap.to_string();
-    words.strip_prefix("wasm trap: ").unwrap_or(&words).to_owned()
-}
-
 /// Says on the process's standard error why it died, in one line and without waiting.
 fn complain(ctx: &ProcessCtx, end: End) -> End {
     let reason = match &end {

@@ -45,7 +45,7 @@ pub enum TraceEvent {
         at_ms: f64,
         /// Who.
         pid: i32,
-        /// The path as it was given.
+        /// The canonical path, or the one that was given when it could not be opened.
         path: String,
         /// For writing.
         write: bool,

@@ -60,6 +60,8 @@ impl Compiler {
 
 #[cfg(feature = "compile")]
 fn explain(text: String) -> ProgramError {
+    // Some of the engine's messages have several lines.
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.contains("shared memor") || text.contains("threads") {
         return ProgramError::Threads;
     }

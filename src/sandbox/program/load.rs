@@ -17,6 +17,7 @@ pub fn from_file(engine: &Engine, file: File) -> wasmtime::Result<Module> {
 }
 
 /// Loads a compiled module from memory.
+#[cfg(feature = "compile")]
 pub fn from_bytes(engine: &Engine, bytes: &[u8]) -> wasmtime::Result<Module> {
     // SAFETY: the bytes are what `Engine::precompile_module` of this process just returned.
     unsafe { Module::deserialize(engine, bytes) }

@@ -120,6 +120,13 @@ fn compare(config: &Config) -> Result<i32, Trouble> {
     let (mut first, mut second) = (open(0)?.bytes(), open(1)?.bytes());
     let mut out = Output::new("cmp", 2);
     let (mut offset, mut line, mut status, mut ended) = (0u64, 1u64, 0, true);
+    // As wide as the last offset that can come.
+    let size_of = |name: &[u8]| match platform::stat(name, true) {
+        Ok(info) if info.is_file() => info.size,
+        _ => u64::MAX,
+    };
+    let last = size_of(&config.names[0]).min(size_of(&config.names[1])).min(config.limit);
+    let width = last.to_string().len();
     let names = [show(&config.names[0]), show(&config.names[1])];
     while offset < config.limit {
         let a = first.next().transpose().map_err(|error| (config.names[0].clone(), error))?;
@@ -152,9 +159,9 @@ fn compare(config: &Config) -> Result<i32, Trouble> {
             }
             if config.verbose {
                 if config.print_bytes {
-                    out.text(&format!("{offset:>6} {a:>3o} {:<4} {b:>3o} {}\n", visible(a), visible(b)));
+                    out.text(&format!("{offset:>width$} {a:>3o} {:<4} {b:>3o} {}\n", visible(a), visible(b)));
                 } else {
-                    out.text(&format!("{offset:>6} {a:>3o} {b:>3o}\n"));
+                    out.text(&format!("{offset:>width$} {a:>3o} {b:>3o}\n"));
                 }
             } else {
                 let bytes = if config.print_bytes {

@@ -463,7 +463,12 @@ fn choose(config: &Config, patch: &FilePatch) -> Result<Vec<u8>, String> {
     }
     // An absolute name or one with `..` is not taken from a patch.
     candidates.retain(|name| !name.split(|byte| *byte == b'/').any(|part| part == b"..") && !name.starts_with(b"/"));
-    let existing = candidates.iter().find(|name| platform::stat(name, true).is_ok());
+    // Of those that exist the one with the fewest parts, then the shortest last part, then the shortest.
+    let rank = |name: &&Vec<u8>| {
+        let base = name.rsplit(|byte| *byte == b'/').next().map_or(0, <[u8]>::len);
+        (name.iter().filter(|byte| **byte == b'/').count(), base, name.len())
+    };
+    let existing = candidates.iter().filter(|name| platform::stat(name, true).is_ok()).min_by_key(rank);
     let creates =
         patch.old.as_deref() == Some(b"/dev/null") || patch.hunks.iter().all(|hunk| hunk.side(b'-').is_empty());
     match (existing, candidates.last()) {

@@ -185,7 +185,7 @@ fn collect(config: &Config, missing: &mut bool) -> Vec<Source> {
         } {
             Ok(info) => info,
             Err(_) => {
-                eprintln!("\tzip warning: name not matched: {}", show(&path));
+                println!("\tzip warning: name not matched: {}", show(&path));
                 *missing = true;
                 continue;
             }
@@ -225,7 +225,7 @@ fn act(config: &Config) -> io::Result<i32> {
         _ => None,
     };
     if config.delete && old.is_none() {
-        eprintln!("\nzip error: Nothing to do! ({})", show(&config.archive));
+        println!("\nzip error: Nothing to do! ({})", show(&config.archive));
         return Ok(12);
     }
     let mut missing = false;
@@ -276,9 +276,7 @@ fn act(config: &Config) -> io::Result<i32> {
         done.push(Done { verb: "  adding", name: source.name.clone() });
     }
     if done.is_empty() && !(config.update || config.freshen) {
-        let reason = if config.delete { "" } else { "try: zip -r " };
-        let _ = reason;
-        eprintln!("\nzip error: Nothing to do! ({})", show(&config.archive));
+        println!("\nzip error: Nothing to do! ({})", show(&config.archive));
         return Ok(12);
     }
     writer.finish().map_err(invalid)?;

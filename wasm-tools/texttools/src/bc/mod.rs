@@ -180,7 +180,8 @@ impl Machine {
             return self.emit(&text);
         }
         for c in text.chars() {
-            if self.column + 1 >= self.line_length {
+            // The backslash has the last column but one.
+            if self.column + 2 >= self.line_length {
                 self.emit("\\\n");
             }
             self.emit(c.encode_utf8(&mut [0; 4]));
@@ -191,7 +192,11 @@ impl Machine {
         match statement {
             Stmt::Expr(expression) => {
                 let value = self.eval(expression)?;
-                let silent = matches!(expression, Expr::Assign(..));
+                let silent = match expression {
+                    Expr::Assign(..) => true,
+                    Expr::Call(name, _) => self.functions.get(name).is_some_and(|function| function.void),
+                    _ => false,
+                };
                 if !silent {
                     self.emit_number(&value);
                     self.emit("\n");

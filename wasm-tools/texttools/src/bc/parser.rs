@@ -80,6 +80,8 @@ pub enum Stmt {
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Function {
     pub name: String,
+    /// `define void`: a call prints nothing.
+    pub void: bool,
     pub parameters: Vec<Name>,
     pub autos: Vec<Name>,
     pub body: Vec<Stmt>,
@@ -424,7 +426,8 @@ impl Parser {
 
     fn define(&mut self) -> Parsed<Stmt> {
         self.next();
-        if *self.peek() == Token::Word("void".into()) {
+        let void = *self.peek() == Token::Word("void".into());
+        if void {
             self.next();
         }
         let Token::Word(name) = self.next() else { return Err("syntax error".into()) };
@@ -451,7 +454,7 @@ impl Parser {
             }
         }
         let body = self.block()?;
-        Ok(Stmt::Define(Box::new(Function { name, parameters, autos, body })))
+        Ok(Stmt::Define(Box::new(Function { name, void, parameters, autos, body })))
     }
 
     /// By rising precedence: `||`, `&&`, `!`, comparisons, assignments, sums, products, powers, signs.

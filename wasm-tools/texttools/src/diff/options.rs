@@ -122,7 +122,7 @@ pub fn parse(arguments: &[Vec<u8>]) -> Result<Option<Config>, String> {
         suppress_common: false,
         excludes: Vec::new(),
         color: false,
-        shown_options: shown(arguments),
+        shown_options: String::new(),
     };
     let mut digits = String::new();
     for (letter, value) in parsed.options {
@@ -210,13 +210,23 @@ pub fn parse(arguments: &[Vec<u8>]) -> Result<Option<Config>, String> {
     if let Some(extra) = operands.next() {
         return Err(format!("extra operand '{}'", show(&extra)));
     }
+    config.shown_options = shown(arguments, [&left, &right]);
     config.left = left;
     config.right = right;
     Ok(Some(config))
 }
 
-fn shown(arguments: &[Vec<u8>]) -> String {
-    let options =
-        arguments.iter().take_while(|word| *word != b"--").filter(|word| word.len() > 1 && word.starts_with(b"-"));
-    options.map(|word| format!(" {}", show(word))).collect()
+/// All words but the two files, quoted as a shell would need them.
+fn shown(arguments: &[Vec<u8>], files: [&Vec<u8>; 2]) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:,+=@%".contains(&byte);
+    let mut text = String::new();
+    for word in arguments.iter().filter(|word| !files.contains(word)) {
+        let word = show(word);
+        if !word.is_empty() && word.bytes().all(plain) {
+            text.push_str(&format!(" {word}"));
+        } else {
+            text.push_str(&format!(" '{}'", word.replace('\'', "'\\''")));
+        }
+    }
+    text
 }

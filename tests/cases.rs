@@ -1,0 +1,132 @@
+//! Rows of commands with the answers of GNU bash, the GNU tools and CPython, run in the sandbox: `*_cases/*.json`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use common::{block_on, runtime, stderr, stdout};
+use serde::Deserialize;
+use wskill::{Input, Limits, Mount, Outcome, Sandbox};
+
+/// A row. What runs is `argv`, a `script` for bash, or a `command` line for bash.
+#[derive(Debug, Deserialize)]
+struct Case {
+    name: String,
+    #[serde(default)]
+    argv: Vec<String>,
+    script: Option<String>,
+    command: Option<String>,
+    stdin: Option<String>,
+    #[serde(default)]
+    files: BTreeMap<String, String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    stdout: String,
+    status: u8,
+    stderr_has: Option<String>,
+    /// Why the sandbox answers otherwise for now. The row must fail, so that the reason goes when it no longer holds.
+    known: Option<String>,
+}
+
+impl Case {
+    fn run(&self) -> Outcome {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in &self.files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, content).unwrap();
+            #[cfg(unix)]
+            if content.starts_with("#!") {
+                let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+                fs::set_permissions(&path, mode).unwrap();
+            }
+        }
+        let argv = match (&self.script, &self.command) {
+            (Some(line), _) | (None, Some(line)) => vec!["bash".to_owned(), "-c".into(), line.clone()],
+            (None, None) => self.argv.clone(),
+        };
+        let limits = Limits { wall_time: Some(Duration::from_secs(60)), ..Limits::default() };
+        block_on(async {
+            let mount = Mount::new(folder.path(), "/data").writable();
+            let builder = Sandbox::builder().runtime(runtime()).limits(limits).mount(mount).cwd("/data");
+            let sandbox = builder.env("LC_ALL", "C.UTF-8").build().unwrap();
+            let mut command = sandbox.command(argv);
+            for (name, value) in &self.env {
+                command = command.env(name, value);
+            }
+            let input = self.stdin.clone().map_or(Input::Empty, |text| Input::Bytes(text.into_bytes()));
+            command.stdin(input).run().await.unwrap()
+        })
+    }
+
+    /// What is wrong with the outcome, in words.
+    fn check(&self) -> Option<String> {
+        let outcome = self.run();
+        let told = self.stderr_has.as_ref().is_none_or(|text| stderr(&outcome).contains(text));
+        let right = told && outcome.exit_code == self.status && stdout(&outcome) == self.stdout;
+        if let (true, Some(reason)) = (right, &self.known) {
+            return Some(format!("--- {}\nanswers right now: take away its reason ({reason})", self.name));
+        }
+        if right || self.known.is_some() {
+            return None;
+        }
+        Some(format!(
+            "--- {}\nstatus {} instead of {}\nstdout {:?}\nwanted {:?}\nstderr {:?} (wanted {:?})",
+            self.name,
+            outcome.exit_code,
+            self.status,
+            stdout(&outcome),
+            self.stdout,
+            stderr(&outcome),
+            self.stderr_has
+        ))
+    }
+}
+
+/// Runs all rows of a folder, some at a time.
+fn run_folder(folder: &str, at_least: usize) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+    let mut cases: Vec<Case> = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let text = fs::read_to_string(&path).unwrap();
+            cases.extend(serde_json::from_str::<Vec<Case>>(&text).unwrap_or_else(|error| panic!("{path:?}: {error}")));
+        }
+    }
+    assert!(cases.len() >= at_least, "only {} rows", cases.len());
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let wrong = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                    if let Some(text) = case.check() {
+                        wrong.lock().unwrap().push(text);
+                    }
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{} of {} rows\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+#[test]
+fn the_shell_answers_as_gnu_bash() {
+    run_folder("shell_cases", 100);
+}
+
+#[test]
+fn the_tools_answer_as_the_gnu_tools() {
+    run_folder("tool_cases", 150);
+}
+
+#[test]
+fn python_answers_as_cpython() {
+    run_folder("python_cases", 150);
+}
