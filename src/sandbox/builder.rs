@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::clock::{Clock, FIXED_START};
 use super::engine::Flavour;
-use super::kernel::{Kernel, KernelOptions, Trace, View};
+use super::kernel::{Budget, Kernel, KernelOptions, Trace, View};
 use super::limits::Limits;
 use super::program::DataFile;
 use super::run::RunBuilder;
@@ -40,8 +41,8 @@ pub enum BuildError {
     /// The limit `open_files` does not allow the standard streams.
     #[error("the limit open_files is {0}, but a process needs its three standard streams; raise it to 8 or more")]
     OpenFiles(u32),
-    /// The process's streams need threads that the host would not give.
-    #[error("cannot start a thread for a standard stream: {0}")]
+    /// The host would not give a thread for a standard stream, or input could not be read.
+    #[error("a standard stream fails: {0}")]
     Stream(std::io::Error),
 }
 
@@ -94,12 +95,12 @@ impl Mount {
         self.read_only
     }
 
-    fn source(&self, quota: &Arc<Quota>) -> std::io::Result<Arc<dyn FileSystem>> {
+    fn source(&self, quota: &Arc<Quota>, fixed_time: Option<i64>) -> std::io::Result<Arc<dyn FileSystem>> {
         // Follows links: the host's owner says what is mounted.
         if std::fs::metadata(&self.host)?.is_dir() {
-            Ok(Arc::new(HostFolder::new(&self.host, Arc::clone(quota))?))
+            Ok(Arc::new(HostFolder::new(&self.host, Arc::clone(quota), fixed_time)?))
         } else {
-            Ok(Arc::new(HostFile::new(&self.host, Arc::clone(quota))?))
+            Ok(Arc::new(HostFile::new(&self.host, Arc::clone(quota), fixed_time)?))
         }
     }
 }
@@ -154,7 +155,10 @@ impl SandboxBuilder {
         self
     }
 
-    /// Makes runs repeatable: fuel is counted, time is made up, and randomness comes from `seed`.
+    /// Makes runs repeatable: processes take turns in the order of their numbers, fuel is counted, time is made up
+    /// (it begins with 2026 and passes when it is asked for or slept), files of the host show that time and numbers of
+    /// their own, and randomness comes from `seed`. Standard input is read to its end first. The limit `wall_time` stays
+    /// real, and a run that meets it ends anywhere.
     #[must_use]
     pub fn deterministic(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
@@ -186,20 +190,22 @@ impl SandboxBuilder {
             None => Runtime::shared()?,
         };
         check_overlap(&self.mounts)?;
-        let disk = Arc::new(Quota::new(self.limits.disk, self.limits.inodes, self.limits.file_size));
+        let budget = Budget::new(&self.limits);
+        let clock = Arc::new(if self.seed.is_some() { Clock::deterministic() } else { Clock::real() });
+        let fixed_time = self.seed.map(|_| FIXED_START as i64);
         let mut table = MountTable::new();
         let mut preopens = Vec::new();
         if self.bare {
-            let nothing = MemoryTree::new(Arc::new(Quota::unlimited()));
+            let nothing = MemoryTree::new(Arc::new(Quota::unlimited()), Arc::clone(&clock));
             add(&mut table, GuestPath::root(), Arc::new(nothing), true, Vec::new())?;
         } else {
-            mount_system(&mut table, &runtime, &disk)?;
+            mount_system(&mut table, &runtime, &budget.memory_trees, &clock)?;
             preopens.push(GuestPath::root());
         }
         for mount in &self.mounts {
             let at = guest_path(&mount.guest)?;
             let failed = |source| BuildError::Mount { host: mount.host.clone(), guest: mount.guest.clone(), source };
-            let source = mount.source(&disk).map_err(failed)?;
+            let source = mount.source(&budget.disk, fixed_time).map_err(failed)?;
             let links =
                 mount.links.iter().map(|(name, target)| (name.clone().into_bytes(), target.clone().into_bytes()));
             if self.bare {
@@ -216,8 +222,9 @@ impl SandboxBuilder {
             vfs: Vfs::new(table),
             view,
             limits: self.limits,
-            disk,
+            budget,
             flavour,
+            clock,
             seed: self.seed,
             trace: self.trace,
         });
@@ -256,7 +263,12 @@ fn guest_path(path: &str) -> Result<GuestPath, BuildError> {
 }
 
 /// The system's tree, the programs' data and the writable folders of a small Linux.
-fn mount_system(table: &mut MountTable, runtime: &Arc<Runtime>, disk: &Arc<Quota>) -> Result<(), BuildError> {
+fn mount_system(
+    table: &mut MountTable,
+    runtime: &Arc<Runtime>,
+    quota: &Arc<Quota>,
+    clock: &Arc<Clock>,
+) -> Result<(), BuildError> {
     add(table, GuestPath::root(), runtime.system_tree()?, true, Vec::new())?;
     for (path, file) in runtime.programs().data().map_err(RuntimeError::from)? {
         if let DataFile::Mounted(source) = file {
@@ -264,7 +276,7 @@ fn mount_system(table: &mut MountTable, runtime: &Arc<Runtime>, disk: &Arc<Quota
         }
     }
     for (path, mode) in [("/tmp", 0o1777), ("/home/user", 0o755), ("/workspace", 0o755)] {
-        let source = Arc::new(MemoryTree::new(Arc::clone(disk)));
+        let source = Arc::new(MemoryTree::new(Arc::clone(quota), Arc::clone(clock)));
         source.add_dir("/", mode).map_err(|_| BuildError::Place(path.into()))?;
         add(table, guest_path(path)?, source, false, Vec::new())?;
     }
@@ -357,7 +369,7 @@ impl Sandbox {
 
     /// Bytes that the guest's files take now, of the limit `disk`.
     pub fn disk_used(&self) -> u64 {
-        self.kernel.disk.used().bytes
+        self.kernel.budget.disk.used().bytes
     }
 
     /// Whether `path` is a folder in the sandbox.

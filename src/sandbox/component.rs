@@ -59,11 +59,11 @@ struct Limiter {
 impl Limiter {
     fn claim(&mut self, amount: u64) -> bool {
         if self.charged.saturating_add(amount) > self.kernel.limits.process_memory {
-            self.kernel.counters.hit(LimitName::ProcessMemory);
+            self.kernel.budget.counters.hit(LimitName::ProcessMemory);
             return false;
         }
-        if !self.kernel.memory.charge(amount) {
-            self.kernel.counters.hit(LimitName::Memory);
+        if !self.kernel.budget.memory.charge(amount) {
+            self.kernel.budget.counters.hit(LimitName::Memory);
             return false;
         }
         self.charged += amount;
@@ -73,7 +73,7 @@ impl Limiter {
 
 impl Drop for Limiter {
     fn drop(&mut self) {
-        self.kernel.memory.refund(self.charged);
+        self.kernel.budget.memory.refund(self.charged);
     }
 }
 
@@ -96,7 +96,7 @@ pub async fn start(
 ) -> std::result::Result<tokio::task::JoinHandle<()>, ImageError> {
     let failed = |message: String| ImageError { errno: Errno::NoExec, message: Some(message) };
     if request.bytes.len() as u64 > kernel.limits.module {
-        kernel.counters.hit(LimitName::Module);
+        kernel.budget.counters.hit(LimitName::Module);
         return Err(failed(format!("a component of {} bytes is over the limit", request.bytes.len())));
     }
     let mut wasi = WasiCtxBuilder::new();

@@ -40,7 +40,8 @@ pub struct Limits {
     pub fuel: Option<u64>,
     /// Captured standard output and error together. Default 64 MiB.
     pub output: u64,
-    /// Memory of all processes, pipes and memory files. Default 1 GiB.
+    /// Memory of all processes, of files that lie in memory (`/tmp`, `/home/user`, a workspace without a folder of the
+    /// host) and of command substitutions. Default 1 GiB.
     pub memory: u64,
     /// Memory of one process. Default 512 MiB.
     pub process_memory: u64,
@@ -245,10 +246,14 @@ impl LimitCounters {
         self.0[name as usize].fetch_add(1, Ordering::Relaxed);
     }
 
+    /// How often a limit refused something.
+    pub fn count(&self, name: LimitName) -> u64 {
+        self.0[name as usize].load(Ordering::Relaxed)
+    }
+
     /// The limits that refused something, with how often.
     pub fn snapshot(&self) -> Vec<(LimitName, u64)> {
-        let count = |name: LimitName| self.0[name as usize].load(Ordering::Relaxed);
-        LimitName::ALL.iter().map(|&name| (name, count(name))).filter(|&(_, n)| n > 0).collect()
+        LimitName::ALL.iter().map(|&name| (name, self.count(name))).filter(|&(_, n)| n > 0).collect()
     }
 }
 
@@ -278,7 +283,20 @@ impl Account {
         }
     }
 
-    /// Gives back.
+    /// Takes as much of `amount` as is left; answers how much.
+    pub fn charge_up_to(&self, amount: u64) -> u64 {
+        let mut charged = 0;
+        let add = |used: u64| {
+            charged = amount.min(self.limit.saturating_sub(used));
+            Some(used + charged)
+        };
+        if let Ok(before) = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add) {
+            self.peak.fetch_max(before + charged, Ordering::Relaxed);
+        }
+        charged
+    }
+
+    /// Gives back; more than was taken leaves it empty.
     pub fn refund(&self, amount: u64) {
         let subtract = |used: u64| Some(used.saturating_sub(amount));
         // The closure never refuses.
@@ -288,6 +306,11 @@ impl Account {
     /// What is taken now.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
+    }
+
+    /// The most that may be taken.
+    pub fn limit(&self) -> u64 {
+        self.limit
     }
 
     /// What may still be taken.
@@ -338,5 +361,26 @@ mod tests {
         account.refund(10);
         assert_eq!((account.used(), account.peak()), (0, 10));
         assert!(!account.charge(u64::MAX));
+        assert_eq!((account.charge_up_to(6), account.charge_up_to(6), account.charge_up_to(6)), (6, 4, 0));
+        account.refund(11);
+        assert_eq!(account.used(), 0);
+    }
+
+    #[test]
+    fn many_threads_do_not_overshoot() {
+        let account = Account::new(1000);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for round in 0..20_000_u64 {
+                        let taken = account.charge_up_to(round % 700);
+                        assert!(account.used() <= 1000);
+                        account.refund(taken);
+                    }
+                });
+            }
+        });
+        assert_eq!(account.used(), 0);
+        assert!(account.peak() <= 1000);
     }
 }

@@ -5,6 +5,7 @@
 
 mod abi;
 mod builder;
+mod clock;
 #[cfg(feature = "component")]
 mod component;
 mod engine;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::clock::Clock;
 use super::errno::Result;
 use super::kernel::{DEVICES, FD_DEVICE, program_file};
 use super::program::{DataFile, Programs};
@@ -16,12 +17,12 @@ const HOSTS: &str = "127.0.0.1\tlocalhost\n::1\tlocalhost\n";
 const OS_RELEASE: &str = "NAME=\"wskill\"\nID=wskill\nPRETTY_NAME=\"wskill sandbox\"\n";
 const FILESYSTEMS: &str = "nodev\ttmpfs\n";
 
-/// Builds the tree. It is mounted read-only.
+/// Builds the tree. It is mounted read-only; its times are the same in each sandbox.
 ///
 /// # Errors
 /// None but a broken table of names.
 pub fn tree(programs: &Programs, data: &[(String, DataFile)]) -> Result<MemoryTree> {
-    let tree = MemoryTree::new(Arc::new(Quota::unlimited()));
+    let tree = MemoryTree::new(Arc::new(Quota::unlimited()), Arc::new(Clock::deterministic()));
     for folder in [
         "dev",
         "etc",

@@ -89,6 +89,8 @@ impl<'a> RunBuilder<'a> {
         let run = Arc::new(run);
         let mut guard = Guard { kernel, run: &run, tasks: Vec::new() };
 
+        let stdin =
+            if kernel.clock.is_deterministic() { stdin.read_whole().await.map_err(BuildError::Stream)? } else { stdin };
         let stdin = stdin.open(kernel).map_err(BuildError::Stream)?;
         let (stdout, stdout_drained) = stdout.open(kernel, &run, false).map_err(BuildError::Stream)?;
         let (stderr, stderr_drained) = stderr.open(kernel, &run, true).map_err(BuildError::Stream)?;
@@ -213,12 +215,12 @@ fn outcome(kernel: &Kernel, run: &Run, end: &End, duration: Duration) -> Outcome
     Outcome {
         exit_code: end.shell_status(),
         limit: limit_of(end),
-        limits_hit: kernel.limits_hit(),
+        limits_hit: kernel.budget.counters.snapshot(),
         stdout: take(&run.stdout),
         stderr: take(&run.stderr),
         duration,
         fuel: run.fuel.as_ref().map(super::kernel::FuelTank::used),
-        peak_memory: kernel.memory.peak(),
+        peak_memory: kernel.budget.memory.peak(),
         processes: run.processes.load(std::sync::atomic::Ordering::Relaxed),
         hints: run.misses().iter().map(hint).collect(),
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use super::kernel::{Device, PipeReader, PipeWriter};
-use super::kernel::{Kernel, Kind, OpenFile, OutputStream, Pipe, Run};
+use super::kernel::{Device, INIT, PipeReader, PipeWriter};
+use super::kernel::{Kernel, Kind, OpenFile, OutputStream, Run};
 
 /// How much is moved at a time.
 const CHUNK: usize = 64 * 1024;
@@ -70,25 +70,38 @@ impl fmt::Debug for Output {
 pub type Drained = oneshot::Receiver<()>;
 
 impl Input {
+    /// A reader's content, read to its end.
+    pub(super) async fn read_whole(self) -> std::io::Result<Self> {
+        let Self::Reader(mut source) = self else { return Ok(self) };
+        let (done, read) = oneshot::channel();
+        std::thread::Builder::new().name("wskill-stdin".into()).spawn(move || {
+            let mut bytes = Vec::new();
+            let result = source.read_to_end(&mut bytes).map(|_| bytes);
+            // The run may have been dropped.
+            let _ = done.send(result);
+        })?;
+        read.await.unwrap_or_else(|_| Err(std::io::Error::other("the reader panicked"))).map(Self::Bytes)
+    }
+
     /// The description for descriptor 0.
     pub(super) fn open(self, kernel: &Arc<Kernel>) -> std::io::Result<Arc<OpenFile>> {
         let kind = match self {
             Self::Empty => return Ok(Arc::new(OpenFile::new(Kind::Device(Device::Null), true, false))),
             Self::Bytes(bytes) => {
-                let pipe = Pipe::new(false, Arc::clone(&kernel.pipes));
+                let pipe = kernel.new_pipe(false);
                 let (reader, writer) = (PipeReader::new(&pipe), PipeWriter::new(&pipe));
                 // What fits needs no task to feed it.
                 let fits = writer.pipe().try_write(&bytes).unwrap_or(0);
                 if fits < bytes.len() {
-                    kernel.runtime.spawn(async move {
-                        // The guest may stop reading whenever it likes.
+                    // It ends with the reader: the guest may stop reading whenever it likes.
+                    drop(kernel.executor.spawn(INIT, async move {
                         let _ = writer.pipe().write(&bytes[fits..]).await;
-                    });
+                    }));
                 }
                 Kind::Pipe { reader: Some(reader), writer: None, fifo: None }
             }
             Self::Reader(mut source) => {
-                let pipe = Pipe::new(false, Arc::clone(&kernel.pipes));
+                let pipe = kernel.new_pipe(false);
                 let (reader, writer) = (PipeReader::new(&pipe), PipeWriter::new(&pipe));
                 let handle = kernel.runtime.handle().clone();
                 std::thread::Builder::new().name("wskill-stdin".into()).spawn(move || {
@@ -121,7 +134,8 @@ impl Output {
             Self::Capture => (Kind::Output(OutputStream::new(Arc::clone(run), error)), None),
             Self::Discard => (Kind::Device(Device::Null), None),
             Self::Writer(mut target) => {
-                let pipe = Pipe::new(false, Arc::clone(&kernel.pipes));
+                // A guest of a deterministic sandbox must not notice how fast the host takes its output.
+                let pipe = kernel.new_pipe(kernel.clock.is_deterministic());
                 let (reader, writer) = (PipeReader::new(&pipe), PipeWriter::new(&pipe));
                 let handle = kernel.runtime.handle().clone();
                 let (done, drained) = oneshot::channel();

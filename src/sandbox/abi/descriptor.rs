@@ -8,8 +8,7 @@ use wasmtime::Linker;
 use super::{Call, MODULE};
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::guest::HostCall;
-use crate::sandbox::kernel::{Kind, LockKind, OpenFile, Pipe, ProcessCtx, settle_fuel};
-use crate::sandbox::vfs::MemoryFile;
+use crate::sandbox::kernel::{Kind, LockKind, OpenFile, PipeReader, PipeWriter, ProcessCtx, settle_fuel};
 
 const CLOEXEC: u32 = 1;
 const NONBLOCK: u32 = 2;
@@ -82,7 +81,7 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "memfd", |mut caller: Call<'_>, flags: u32, out: u32| {
         caller.call(|guest, ctx| {
             guest.bytes(out, 4)?;
-            let file = MemoryFile::new(Arc::clone(&ctx.kernel.memory_files));
+            let file = ctx.kernel.new_memory_file();
             let file = Arc::new(OpenFile::new(Kind::File(file), true, true));
             guest.write_i32(out, ctx.current.descriptors.insert(file, flags & CLOEXEC != 0)?)
         })
@@ -105,8 +104,8 @@ fn pipe(ctx: &mut ProcessCtx, flags: u32) -> Result<(i32, i32)> {
         return Err(Errno::Invalid);
     }
     let unbounded = flags & UNBOUNDED != 0;
-    let account = if unbounded { &ctx.kernel.memory } else { &ctx.kernel.pipes };
-    let (reader, writer) = Pipe::pair(unbounded, Arc::clone(account));
+    let pipe = ctx.kernel.new_pipe(unbounded);
+    let (reader, writer) = (PipeReader::new(&pipe), PipeWriter::new(&pipe));
     let (nonblocking, cloexec) = (flags & NONBLOCK != 0, flags & CLOEXEC != 0);
     let read = Kind::Pipe { reader: Some(reader), writer: None, fifo: None };
     let write = Kind::Pipe { reader: None, writer: Some(writer), fifo: None };

@@ -122,14 +122,13 @@ fn strings(bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
     }
 }
 
-async fn prepare_request(caller: &mut Call<'_>, request: u32) -> Result<(Prepared, Option<i32>)> {
+async fn prepare_request(caller: &mut Call<'_>, request: u32) -> Result<Prepared> {
     settle_fuel(&mut *caller);
     let (guest, ctx) = caller.parts()?;
     let command = parse(&guest, request, ctx.kernel.limits.args)?;
     if command.group.is_some_and(|group| group < 0) {
         return Err(Errno::Invalid);
     }
-    let group = command.group;
     // Where the child's complaints would go.
     let stderr = command.fds.iter().rev().find(|map| map.child == 2).map_or(2, |map| map.parent);
     let kernel = Arc::clone(&ctx.kernel);
@@ -137,15 +136,12 @@ async fn prepare_request(caller: &mut Call<'_>, request: u32) -> Result<(Prepare
     process.waiting.store(true, Ordering::Relaxed);
     let prepared = prepare(&kernel, &process.run, &ctx.current, command).await;
     process.waiting.store(false, Ordering::Relaxed);
-    match prepared {
-        Ok(prepared) => Ok((prepared, group)),
-        Err(ImageError { errno, message }) => {
-            if let Some(message) = message {
-                complain(caller.data(), stderr, &message);
-            }
-            Err(errno)
+    prepared.map_err(|ImageError { errno, message }| {
+        if let Some(message) = message {
+            complain(caller.data(), stderr, &message);
         }
-    }
+        errno
+    })
 }
 
 /// Says in one line, without waiting, why a program did not start.
@@ -160,15 +156,15 @@ fn complain(ctx: &ProcessCtx, fd: i32, message: &str) {
 async fn spawn(caller: &mut Call<'_>, request: u32, out: u32) -> Result<()> {
     // A child whose number cannot be told is not started.
     caller.parts()?.0.bytes(out, 4)?;
-    let (prepared, _) = prepare_request(caller, request).await?;
+    let prepared = prepare_request(caller, request).await?;
     let (mut guest, ctx) = caller.parts()?;
     let pid = start(&ctx.kernel, ctx.run(), Some(&ctx.process), prepared)?;
     guest.write_i32(out, pid)
 }
 
 async fn exec(caller: &mut Call<'_>, request: u32) -> Result<Flow> {
-    let (prepared, group) = prepare_request(caller, request).await?;
-    if let Some(group) = group {
+    let prepared = prepare_request(caller, request).await?;
+    if let Some(group) = prepared.group() {
         let ctx = caller.data();
         ctx.kernel.processes.set_group(&ctx.process, 0, group)?;
     }

@@ -87,14 +87,15 @@ impl ProcessCtx {
         &self.process.run
     }
 
-    /// Its processor time up to now, ns; in a deterministic run the made-up time.
+    /// Its processor time up to now, ns; in a deterministic run one for each instruction.
     pub fn cpu_now(&self) -> u64 {
         let clock = &self.kernel.clock;
+        let settled = self.process.cpu_ns.load(Ordering::Relaxed);
         if clock.is_deterministic() {
-            return clock.monotonic();
+            return settled;
         }
         let slice = clock.elapsed_ns().saturating_sub(self.process.slice_began.load(Ordering::Relaxed));
-        self.process.cpu_ns.load(Ordering::Relaxed).saturating_add(slice)
+        settled.saturating_add(slice)
     }
 
     /// The description behind a descriptor.
@@ -165,11 +166,11 @@ impl MemoryLimiter {
     }
 
     fn account(&self) -> &Account {
-        &self.kernel.memory
+        &self.kernel.budget.memory
     }
 
     fn take(&mut self, amount: u64) -> bool {
-        let counters = &self.kernel.counters;
+        let counters = &self.kernel.budget.counters;
         if self.charged.saturating_add(amount) > self.kernel.limits.process_memory {
             counters.hit(LimitName::ProcessMemory);
             return false;

@@ -224,8 +224,8 @@ async fn installed(
     argv: Vec<Vec<u8>>,
 ) -> std::result::Result<Image, ImageError> {
     let (program, waited) = kernel
-        .runtime
-        .program(name, kernel.flavour)
+        .executor
+        .outside(kernel.runtime.program(name, kernel.flavour))
         .await
         .map_err(|error| ImageError::new(Errno::NoExec, error.to_string()))?;
     run.extend_deadline(waited);
@@ -252,7 +252,7 @@ fn check_module_size(kernel: &Kernel, path: &GuestPath, size: u64) -> std::resul
     if size <= limit {
         return Ok(());
     }
-    kernel.counters.hit(LimitName::Module);
+    kernel.budget.counters.hit(LimitName::Module);
     Err(ImageError::new(Errno::NoExec, format!("{path}: a module of {size} bytes is over the limit of {limit}")))
 }
 
@@ -265,8 +265,8 @@ pub async fn from_bytes(
     argv: Vec<Vec<u8>>,
 ) -> std::result::Result<Image, ImageError> {
     let (program, waited) = kernel
-        .runtime
-        .module(bytes, kernel.flavour)
+        .executor
+        .outside(kernel.runtime.module(bytes, kernel.flavour))
         .await
         .map_err(|error| ImageError::new(Errno::NoExec, format!("{label}: {error}")))?;
     run.extend_deadline(waited);

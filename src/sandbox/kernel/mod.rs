@@ -4,10 +4,12 @@
 //! descriptor table, so that no call on the hot path takes a lock; what others reach ([`Process`]) is in the process
 //! table. Killing is dropping: a process's task waits for its code and for its doom at once.
 
-mod clock;
+mod budget;
 mod context;
 mod descriptors;
 mod device;
+mod executor;
+mod identity;
 mod image;
 mod lock;
 mod open;
@@ -29,16 +31,19 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::Notify;
 
+use super::clock::Clock;
 use super::engine::Flavour;
 use super::errno::Errno;
-use super::limits::{Account, LimitCounters, LimitName, Limits};
+use super::limits::{LimitName, Limits};
 use super::runtime::{Runtime, Ticking};
-use super::vfs::{GuestPath, Quota, Vfs};
+use super::vfs::{GuestPath, MemoryFile, Vfs};
 
-pub use clock::Clock;
+pub use budget::Budget;
 pub use context::{Context, ProcessCtx};
 pub use descriptors::Descriptors;
 pub use device::{DEVICES, Device};
+pub use executor::{Executor, yield_now};
+pub use identity::Identities;
 pub use image::{FD_DEVICE, ImageError, program_file};
 pub use lock::{LockKind, LockTable};
 pub use open::{OpenRequest, Opened, list_directory, metadata_at, metadata_of, open};
@@ -86,26 +91,24 @@ pub struct Kernel {
     pub limits: Limits,
     /// How its programs are compiled.
     pub flavour: Flavour,
-    /// Refusals.
-    pub counters: Arc<LimitCounters>,
+    /// What it has used of them.
+    pub budget: Budget,
     /// Processes.
     pub processes: ProcessTable,
-    /// Memory of processes, pipes and memory files.
-    pub memory: Arc<Account>,
-    /// Data in pipes.
-    pub pipes: Arc<Account>,
-    /// The quota of memory files, over the same limit as `memory`.
-    pub memory_files: Arc<Quota>,
-    /// Quotas of what is on disk.
-    pub disk: Arc<Quota>,
     /// Advisory locks.
     pub locks: Arc<LockTable>,
     /// Time.
-    pub clock: Clock,
+    pub clock: Arc<Clock>,
+    /// Who runs.
+    pub executor: Executor,
+    /// What guests see of device and inode numbers.
+    pub identities: Identities,
     /// Randomness.
     pub random: Random,
     /// Events for `--trace`.
     pub trace: Option<Trace>,
+    /// For what lies in no tree.
+    next_inode: AtomicU64,
     fifos: Mutex<HashMap<(u64, u64), Weak<Pipe>>>,
     tasks: AtomicU64,
     task_ended: Notify,
@@ -126,11 +129,13 @@ pub struct KernelOptions {
     pub view: View,
     /// Limits.
     pub limits: Limits,
-    /// The quota of what is on disk.
-    pub disk: Arc<Quota>,
+    /// The accounts over these limits.
+    pub budget: Budget,
     /// How programs are compiled.
     pub flavour: Flavour,
-    /// Makes runs repeatable.
+    /// Time.
+    pub clock: Arc<Clock>,
+    /// Where randomness begins; `None` for the host's.
     pub seed: Option<u64>,
     /// Events.
     pub trace: Option<Trace>,
@@ -139,24 +144,23 @@ pub struct KernelOptions {
 impl Kernel {
     /// A kernel without processes.
     pub fn new(options: KernelOptions) -> Arc<Self> {
-        let KernelOptions { runtime, ticking, vfs, view, limits, disk, flavour, seed, trace } = options;
+        let KernelOptions { runtime, ticking, vfs, view, limits, budget, flavour, clock, seed, trace } = options;
         Arc::new(Self {
-            runtime,
             vfs,
             view,
             flavour,
-            counters: Arc::default(),
             processes: ProcessTable::new(limits.processes, limits.spawns),
-            memory: Arc::new(Account::new(limits.memory)),
-            pipes: Arc::new(Account::new(limits.pipes)),
-            memory_files: Arc::new(Quota::new(limits.memory, limits.inodes, limits.memory)),
-            disk,
             locks: Arc::default(),
-            clock: if seed.is_some() { Clock::deterministic() } else { Clock::real() },
+            executor: Executor::new(Arc::clone(&runtime), Arc::clone(&clock)),
+            identities: Identities::new(clock.is_deterministic(), &budget.memory),
+            clock,
+            budget,
             random: seed.map_or(Random::Host, Random::seeded),
             trace,
             limits,
+            runtime,
             fifos: Mutex::default(),
+            next_inode: AtomicU64::new(1),
             tasks: AtomicU64::new(0),
             task_ended: Notify::new(),
             _ticking: ticking,
@@ -171,29 +175,25 @@ impl Kernel {
         }
     }
 
-    /// The limits that refused something, those of files among them.
-    pub fn limits_hit(&self) -> Vec<(LimitName, u64)> {
-        let mut hit = self.counters.snapshot();
-        let disk = self.disk.refusals();
-        let more = [
-            (LimitName::Disk, disk.disk),
-            (LimitName::Inodes, disk.inodes),
-            (LimitName::FileSize, disk.file_size),
-            (LimitName::Memory, self.memory_files.refusals().disk),
-        ];
-        for (name, count) in more.into_iter().filter(|&(_, count)| count > 0) {
-            match hit.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, sum)) => *sum += count,
-                None => hit.push((name, count)),
-            }
-        }
-        hit.sort_unstable();
-        hit
-    }
-
     /// Ends every process.
     pub fn doom_all(&self) {
         self.processes.doom_all();
+    }
+
+    /// An empty pipe without ends. One without bound takes what is written at once, as long as there is memory.
+    pub fn new_pipe(&self, unbounded: bool) -> Arc<Pipe> {
+        let account = if unbounded { &self.budget.memory } else { &self.budget.pipes };
+        Pipe::new(self.next_inode(), unbounded, Arc::clone(account))
+    }
+
+    /// An empty file without a name.
+    pub fn new_memory_file(&self) -> Arc<MemoryFile> {
+        let (inode, quota) = (self.next_inode(), Arc::clone(&self.budget.memory_files));
+        MemoryFile::new(inode, quota, Arc::clone(&self.clock))
+    }
+
+    fn next_inode(&self) -> u64 {
+        self.next_inode.fetch_add(1, Ordering::Relaxed)
     }
 
     /// The object behind a FIFO, made when nobody has it open.
@@ -203,7 +203,7 @@ impl Kernel {
             return pipe;
         }
         fifos.retain(|_, pipe| pipe.strong_count() > 0);
-        let pipe = Pipe::new(false, Arc::clone(&self.pipes));
+        let pipe = self.new_pipe(false);
         fifos.insert(key, Arc::downgrade(&pipe));
         pipe
     }
@@ -211,7 +211,7 @@ impl Kernel {
     /// Ends a run with this outcome and all its processes.
     pub fn end_run(&self, run: &Arc<Run>, end: End) {
         if let End::Limit(name) = end {
-            self.counters.hit(name);
+            self.budget.counters.hit(name);
         }
         if run.finish(end.clone()) {
             let rest = match end {
@@ -231,7 +231,7 @@ impl Kernel {
             Errno::TooBig => LimitName::Args,
             _ => return,
         };
-        self.counters.hit(name);
+        self.budget.counters.hit(name);
     }
 
     /// Waits until no process task is left.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Kernel;
 use super::context::ProcessCtx;
 use super::device::Device;
 use super::image::FD_DEVICE;
@@ -159,7 +160,7 @@ fn open_fifo(
 pub fn metadata_at(ctx: &ProcessCtx, base: &GuestPath, path: &[u8], follow: bool) -> Result<Metadata> {
     let metadata = ctx.kernel.vfs.metadata(base, path, follow)?;
     if metadata.device_id < FD_DEVICE {
-        return Ok(metadata);
+        return Ok(ctx.kernel.identities.show(metadata));
     }
     let fd = i32::try_from(metadata.device_id - FD_DEVICE).map_err(|_| Errno::NoEntry)?;
     metadata_of(ctx, ctx.file(fd).map_err(|_| Errno::NoEntry)?)
@@ -167,6 +168,10 @@ pub fn metadata_at(ctx: &ProcessCtx, base: &GuestPath, path: &[u8], follow: bool
 
 /// What `fstat` tells.
 pub fn metadata_of(ctx: &ProcessCtx, file: &OpenFile) -> Result<Metadata> {
+    inner_metadata(ctx, file).map(|metadata| ctx.kernel.identities.show(metadata))
+}
+
+fn inner_metadata(ctx: &ProcessCtx, file: &OpenFile) -> Result<Metadata> {
     match (file.kind(), file.path()) {
         (Kind::File(inner), _) => inner.metadata(),
         (Kind::Pipe { fifo: Some(metadata), .. }, _) => Ok(*metadata),
@@ -176,7 +181,8 @@ pub fn metadata_of(ctx: &ProcessCtx, file: &OpenFile) -> Result<Metadata> {
             let inode = match kind {
                 Kind::Pipe { reader: Some(reader), .. } => reader.pipe().id(),
                 Kind::Pipe { writer: Some(writer), .. } => writer.pipe().id(),
-                _ => file.id(),
+                // Standard streams: the numbers of trees and pipes do not matter here.
+                _ => 1,
             };
             Ok(Metadata {
                 // No mount has this number.
@@ -198,9 +204,9 @@ pub fn metadata_of(ctx: &ProcessCtx, file: &OpenFile) -> Result<Metadata> {
 
 /// A directory's entries with `.` and `..`; in `/proc/self/fd` the open descriptors.
 pub fn list_directory(ctx: &ProcessCtx, path: &GuestPath) -> Result<Vec<DirEntry>> {
-    let vfs = &ctx.kernel.vfs;
+    let Kernel { vfs, identities, .. } = &*ctx.kernel;
     let itself = |name: &[u8], path: &GuestPath| -> Result<DirEntry> {
-        let inode = vfs.metadata(path, path.as_bytes(), false)?.inode;
+        let inode = identities.show(vfs.metadata(path, path.as_bytes(), false)?).inode;
         Ok(DirEntry { name: name.to_vec(), inode, file_type: FileType::Directory })
     };
     let mut entries = vec![itself(b".", path)?, itself(b"..", &path.parent().unwrap_or_else(GuestPath::root))?];
@@ -211,7 +217,9 @@ pub fn list_directory(ctx: &ProcessCtx, path: &GuestPath) -> Result<Vec<DirEntry
         };
         entries.extend(ctx.current.descriptors.numbers().map(entry));
     } else {
-        entries.extend(vfs.read_dir(path)?);
+        let device = vfs.metadata(path, path.as_bytes(), false)?.device;
+        let shown = |entry: DirEntry| DirEntry { inode: identities.inode(device, entry.inode), ..entry };
+        entries.extend(vfs.read_dir(path)?.into_iter().map(shown));
     }
     Ok(entries)
 }

@@ -39,6 +39,7 @@ pub enum Kind {
 /// An open file description.
 #[derive(Debug)]
 pub struct OpenFile {
+    /// Who holds a lock.
     id: u64,
     kind: Kind,
     /// Where it was found; `None` for pipes and unnamed files.
@@ -96,11 +97,6 @@ impl OpenFile {
     /// A directory at `path`.
     pub fn directory(path: GuestPath) -> Self {
         Self::new(Kind::Directory(Mutex::new(None)), true, false).with_path(path)
-    }
-
-    /// A number of its own, never 0.
-    pub fn id(&self) -> u64 {
-        self.id
     }
 
     /// What is behind it.

@@ -1,7 +1,6 @@
 //! Pipes and FIFOs: a bounded ring of bytes between readers and writers.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -13,9 +12,6 @@ use crate::sandbox::limits::{Account, LimitName};
 pub const PIPE_CAPACITY: usize = 64 * 1024;
 /// Writes up to this length are not mixed with others': POSIX's `PIPE_BUF` on Linux.
 pub const PIPE_BUF: usize = 4096;
-
-/// Where the numbers of pipes begin: above those of open file descriptions.
-const FIRST_ID: u64 = 1 << 48;
 
 #[derive(Debug, Default)]
 struct State {
@@ -49,23 +45,16 @@ impl Drop for Pipe {
 }
 
 impl Pipe {
-    /// An empty pipe without ends. `account` pays for the data that waits in it.
-    pub fn new(unbounded: bool, account: Arc<Account>) -> Arc<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(FIRST_ID);
+    /// An empty pipe without ends, of this number. `account` pays for the data that waits in it.
+    pub fn new(id: u64, unbounded: bool, account: Arc<Account>) -> Arc<Self> {
         Arc::new(Self {
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            id,
             state: Mutex::default(),
             readable: Notify::new(),
             writable: Notify::new(),
             capacity: (!unbounded).then_some(PIPE_CAPACITY),
             account,
         })
-    }
-
-    /// A pipe with both its ends.
-    pub fn pair(unbounded: bool, account: Arc<Account>) -> (PipeReader, PipeWriter) {
-        let pipe = Self::new(unbounded, account);
-        (PipeReader::new(&pipe), PipeWriter::new(&pipe))
     }
 
     /// A number of its own: what `fstat` tells of both ends as their inode.
@@ -117,6 +106,10 @@ impl Pipe {
         buffer[..first].copy_from_slice(&front[..first]);
         buffer[first..count].copy_from_slice(&back[..count - first]);
         state.data.drain(..count);
+        if state.data.is_empty() && state.data.capacity() > PIPE_BUF {
+            // The room of an empty pipe is nobody's account's.
+            state.data = VecDeque::new();
+        }
         drop(state);
         self.account.refund(count as u64);
         self.writable.notify_waiters();
@@ -284,9 +277,14 @@ mod tests {
         Arc::new(Account::new(1 << 20))
     }
 
+    fn pair(unbounded: bool, account: Arc<Account>) -> (PipeReader, PipeWriter) {
+        let pipe = Pipe::new(1, unbounded, account);
+        (PipeReader::new(&pipe), PipeWriter::new(&pipe))
+    }
+
     #[tokio::test]
     async fn bytes_come_out_in_order_and_the_end_is_seen() {
-        let (reader, writer) = Pipe::pair(false, account());
+        let (reader, writer) = pair(false, account());
         let data: Vec<u8> = (0..300_000u32).map(|n| (n % 251) as u8).collect();
         let sent = data.clone();
         let sending = tokio::spawn(async move { writer.pipe().write(&sent).await });
@@ -305,7 +303,7 @@ mod tests {
     #[tokio::test]
     async fn a_writer_without_reader_is_told_and_the_account_is_given_back() {
         let account = account();
-        let (reader, writer) = Pipe::pair(false, Arc::clone(&account));
+        let (reader, writer) = pair(false, Arc::clone(&account));
         writer.pipe().write(b"left over").await.unwrap();
         assert_eq!(account.used(), 9);
         drop(reader);
@@ -316,14 +314,14 @@ mod tests {
 
     #[tokio::test]
     async fn an_unbounded_pipe_takes_all_that_the_account_allows() {
-        let (_reader, writer) = Pipe::pair(true, account());
+        let (_reader, writer) = pair(true, account());
         assert_eq!(writer.pipe().write(&vec![1; 1 << 20]).await, Ok(1 << 20));
         assert_eq!(writer.pipe().write(b"x").await, Err(Errno::NoMemory));
     }
 
     #[test]
     fn short_writes_are_not_split() {
-        let (_reader, writer) = Pipe::pair(false, account());
+        let (_reader, writer) = pair(false, account());
         assert_eq!(writer.pipe().try_write(&[0; PIPE_CAPACITY - 10]), Ok(PIPE_CAPACITY - 10));
         assert_eq!(writer.pipe().try_write(&[0; 11]), Err(Errno::Again));
         assert_eq!(writer.pipe().try_write(&[0; 10]), Ok(10));

@@ -152,11 +152,16 @@ impl Process {
 #[derive(Debug)]
 struct Table {
     processes: BTreeMap<i32, Arc<Process>>,
-    running: u32,
     next_pid: i32,
     started: u64,
     /// All were doomed, and so are those that come after: a parent may be in the middle of starting one.
     closed: bool,
+}
+
+impl Table {
+    fn has_group(&self, group: i32) -> bool {
+        self.processes.values().any(|process| process.group() == group)
+    }
 }
 
 /// All processes of a sandbox, in pid order.
@@ -185,12 +190,17 @@ impl Selector {
 impl ProcessTable {
     /// An empty table with limits: so many at once, so many ever.
     pub fn new(at_once: u32, in_all: u64) -> Self {
-        let table = Table { processes: BTreeMap::new(), running: 0, next_pid: INIT + 1, started: 0, closed: false };
+        let table = Table { processes: BTreeMap::new(), next_pid: INIT + 1, started: 0, closed: false };
         Self { table: Mutex::new(table), at_once, in_all }
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a process belongs to this group.
+    pub fn has_group(&self, group: i32) -> bool {
+        self.lock().has_group(group)
     }
 
     /// Makes an entry. `group` is `None` for the parent's, `Some(0)` for a new one. The error names the limit.
@@ -202,7 +212,8 @@ impl ProcessTable {
         ignored: u64,
     ) -> std::result::Result<Arc<Process>, LimitName> {
         let mut table = self.lock();
-        if table.running >= self.at_once {
+        // One that has ended counts until its parent has asked for its status, as on Linux.
+        if table.processes.len() >= self.at_once as usize {
             return Err(LimitName::Processes);
         }
         if table.started >= self.in_all {
@@ -210,7 +221,6 @@ impl ProcessTable {
         }
         let pid = table.next_pid;
         table.next_pid = pid.checked_add(1).ok_or(LimitName::Spawns)?;
-        table.running += 1;
         table.started += 1;
         let group = match (group, parent) {
             (Some(0), _) | (None, None) => pid,
@@ -250,7 +260,6 @@ impl ProcessTable {
             peak_memory: process.peak_memory.load(Ordering::Relaxed),
         };
         let mut table = self.lock();
-        table.running -= 1;
         *process.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(waited);
         table.processes.retain(|_, child| {
             let orphan = child.parent() == process.pid;
@@ -329,7 +338,7 @@ impl ProcessTable {
             return Err(Errno::NoProcess);
         }
         let group = if group == 0 { pid } else { group };
-        if group != pid && !table.processes.values().any(|process| process.group() == group) {
+        if group != pid && !table.has_group(group) {
             return Err(Errno::NotPermitted);
         }
         target.group.store(group, Ordering::Relaxed);

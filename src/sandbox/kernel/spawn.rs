@@ -136,8 +136,11 @@ pub fn start(kernel: &Arc<Kernel>, run: &Arc<Run>, parent: Option<&Process>, pre
         return Err(Errno::Again);
     }
     let Prepared { context, image, env, group, ignored } = prepared;
+    if group.is_some_and(|group| group != 0 && !kernel.processes.has_group(group)) {
+        return Err(Errno::NotPermitted);
+    }
     let process = kernel.processes.create(Arc::clone(run), parent, group, ignored).map_err(|name| {
-        kernel.counters.hit(name);
+        kernel.budget.counters.hit(name);
         tell_limit(kernel, parent, name);
         Errno::Again
     })?;
@@ -188,6 +191,11 @@ fn tell_limit(kernel: &Kernel, parent: Option<&Process>, name: LimitName) {
 }
 
 impl Prepared {
+    /// The process group that was asked for; `Some(0)`: a new one.
+    pub fn group(&self) -> Option<i32> {
+        self.group
+    }
+
     /// Turns a running process into this image, for exec. Descriptors that close on exec are gone in `context`.
     pub fn replace(self, old: &mut ProcessCtx) -> (ProcessCtx, Arc<super::super::program::Program>) {
         let Self { context, image, env, ignored, .. } = self;

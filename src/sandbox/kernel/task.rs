@@ -35,7 +35,9 @@ pub enum Flow {
 pub fn start(ctx: ProcessCtx, program: Arc<Program>) {
     let kernel = Arc::clone(&ctx.kernel);
     kernel.task_begins();
-    kernel.runtime.spawn(life(ctx, program));
+    let pid = ctx.process.pid;
+    // It ends by itself: it waits for its doom.
+    drop(kernel.executor.spawn(pid, life(ctx, program)));
 }
 
 /// What must happen at the end of a process's task even when a host call panics: otherwise its parent, its run and the
@@ -161,7 +163,7 @@ fn read_error(store: &mut Store<ProcessCtx>, error: &wasmtime::Error) -> Outcome
     match end {
         End::Limit(LimitName::Fuel) => store.data().kernel.end_run(store.data().run(), end.clone()),
         End::Signaled(..) if matches!(error.downcast_ref(), Some(Trap::StackOverflow)) => {
-            store.data().kernel.counters.hit(LimitName::Stack);
+            store.data().kernel.budget.counters.hit(LimitName::Stack);
         }
         _ => {}
     }
@@ -242,6 +244,9 @@ pub fn settle_fuel(mut store: impl wasmtime::AsContextMut<Data = ProcessCtx>) {
     let used = store.data().fuel_seen.saturating_sub(now);
     tank.unburn(process.fuel_ahead.swap(0, Ordering::Relaxed));
     let left = tank.burn(used);
+    if store.data().kernel.clock.is_deterministic() {
+        process.cpu_ns.fetch_add(used, Ordering::Relaxed);
+    }
     store.data_mut().fuel_seen = left;
     // The engine counts fuel: `get_fuel` answered.
     let _ = store.set_fuel(left);
@@ -255,7 +260,9 @@ async fn timed<F: Future>(code: F, kernel: &Kernel, process: &Process) -> F::Out
         let began = kernel.clock.elapsed_ns();
         process.slice_began.store(began, Ordering::Relaxed);
         let polled = code.as_mut().poll(context);
-        process.cpu_ns.fetch_add(kernel.clock.elapsed_ns().saturating_sub(began), Ordering::Relaxed);
+        if !kernel.clock.is_deterministic() {
+            process.cpu_ns.fetch_add(kernel.clock.elapsed_ns().saturating_sub(began), Ordering::Relaxed);
+        }
         if let Some(tank) = &process.run.fuel
             && polled.is_pending()
             && !process.waiting.load(Ordering::Relaxed)

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use super::Kernel;
+use super::executor::TaskHandle;
 use super::process::Process;
 use super::signal::Signal;
 
@@ -12,7 +13,7 @@ const INTERVAL_MIN: u64 = 1_000_000;
 /// A running timer; dropping it disarms it.
 #[derive(Debug)]
 pub struct IntervalTimer {
-    task: tokio::task::JoinHandle<()>,
+    task: TaskHandle,
     due: u64,
     interval: u64,
 }
@@ -21,14 +22,14 @@ impl IntervalTimer {
     /// Sends ALRM after `value` ns, then every `interval` ns (0: once).
     pub fn start(kernel: &Arc<Kernel>, process: &Arc<Process>, value: u64, interval: u64) -> Self {
         let due = kernel.clock.monotonic().saturating_add(value);
-        let process: Weak<Process> = Arc::downgrade(process);
         let kernel_weak = Arc::downgrade(kernel);
-        let task = kernel.runtime.spawn(async move {
+        let weak: Weak<Process> = Arc::downgrade(process);
+        let task = kernel.executor.spawn(process.pid, async move {
             let mut at = due;
             loop {
                 let Some(kernel) = kernel_weak.upgrade() else { return };
                 kernel.clock.sleep_until(at).await;
-                let Some(process) = process.upgrade() else { return };
+                let Some(process) = weak.upgrade() else { return };
                 process.send(Signal::ALRM);
                 if interval == 0 {
                     return;

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::ProgramError;
 use super::cache::Cache;
+use crate::sandbox::clock::FIXED_START;
 use crate::sandbox::vfs::{FileSystem, HostFile, Quota};
 
 /// A module of installed commands.
@@ -106,7 +107,7 @@ impl DataSource {
     /// The path in the sandbox, and the file.
     pub fn open(&self, cache: &Cache) -> Result<(String, DataFile), ProgramError> {
         let host = |path: &Path| -> Result<DataFile, ProgramError> {
-            let opened = HostFile::new(path, Arc::new(Quota::unlimited()));
+            let opened = HostFile::new(path, Arc::new(Quota::unlimited()), Some(FIXED_START as i64));
             let opened =
                 opened.map_err(|error| ProgramError::Folder { path: path.to_owned(), reason: error.to_string() });
             Ok(DataFile::Mounted(Arc::new(opened?)))

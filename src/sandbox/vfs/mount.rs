@@ -7,6 +7,7 @@ use super::file_system::{FileSystem, FileType, Metadata, next_device};
 use super::memory::MemoryTree;
 use super::path::{GuestPath, check_name, within};
 use super::quota::Quota;
+use crate::sandbox::clock::Clock;
 use crate::sandbox::errno::{Errno, Result};
 
 /// A tree of files and the place where it lies.
@@ -81,7 +82,8 @@ impl Default for MountTable {
 impl MountTable {
     /// A table without mounts: an empty read-only root directory.
     pub fn new() -> Self {
-        let tree = Arc::new(MemoryTree::new(Arc::new(Quota::new(0, 0, 0))));
+        let tree =
+            Arc::new(MemoryTree::new(Arc::new(Quota::new(0, 0, 0, Arc::default())), Arc::new(Clock::deterministic())));
         let source: Arc<dyn FileSystem> = tree.clone();
         Self {
             points: vec![Point::default()],

@@ -2,24 +2,32 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::inodes::OpenInodes;
 use crate::sandbox::errno::{Errno, Result};
+use crate::sandbox::limits::{Account, LimitCounters, LimitName};
 
-/// One account of storage, shared by the mounts that draw on it. Files count with their length, sparse ones in full.
+/// The memory that a file, directory or link takes beside its content: its name, times and place in a tree.
+const INODE_MEMORY: u64 = 512;
+
+/// One account of storage, shared by the mounts that draw on it. Files count with their length, sparse ones in full;
+/// directories, links and each further name of a file count as an inode.
 ///
 /// What lay in a host folder when it was mounted is the baseline and costs nothing; giving back more than was charged
 /// leaves the account at 0, so a guest that removes part of the baseline cannot store more beyond it than the limit.
+#[derive(Clone)]
 pub struct Quota {
+    storage: Arc<Storage>,
+    /// Pays too for what lies in memory.
+    memory: Option<Arc<Account>>,
+}
+
+struct Storage {
     bytes: Account,
     inodes: Account,
     file_size: u64,
-    disk_refusals: AtomicU64,
-    inode_refusals: AtomicU64,
-    file_size_refusals: AtomicU64,
-    /// Host files that are open through the mounts of this account.
-    pub(super) open: OpenInodes,
+    counters: Arc<LimitCounters>,
+    open: OpenInodes,
 }
 
 /// An amount of storage.
@@ -31,17 +39,6 @@ pub struct Usage {
     pub inodes: u64,
 }
 
-/// How often each limit was met.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Refusals {
-    /// The limit on bytes (`ENOSPC`).
-    pub disk: u64,
-    /// The limit on inodes (`ENOSPC`).
-    pub inodes: u64,
-    /// The limit on one file's length (`EFBIG`).
-    pub file_size: u64,
-}
-
 /// What a write may do: `length` of its bytes, for which `charged` have been taken from the account.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Admission {
@@ -50,105 +47,123 @@ pub(super) struct Admission {
 }
 
 impl Quota {
-    /// An account with limits on all bytes, on the number of inodes, and on the length of one file in bytes.
-    pub fn new(bytes: u64, inodes: u64, file_size: u64) -> Self {
-        Self {
-            bytes: Account::new(bytes),
-            inodes: Account::new(inodes),
-            file_size,
-            disk_refusals: AtomicU64::new(0),
-            inode_refusals: AtomicU64::new(0),
-            file_size_refusals: AtomicU64::new(0),
-            open: OpenInodes::default(),
-        }
+    /// An account with limits on all bytes, on the number of inodes, and on the length of one file in bytes, of which
+    /// the counters learn what they refuse.
+    pub fn new(bytes: u64, inodes: u64, file_size: u64, counters: Arc<LimitCounters>) -> Self {
+        let (bytes, inodes) = (Account::new(bytes), Account::new(inodes));
+        let storage = Storage { bytes, inodes, file_size, counters, open: OpenInodes::default() };
+        Self { storage: Arc::new(storage), memory: None }
     }
 
     /// An account without limits; it still counts.
     pub fn unlimited() -> Self {
-        Self::new(u64::MAX, u64::MAX, u64::MAX)
+        Self::new(u64::MAX, u64::MAX, u64::MAX, Arc::default())
+    }
+
+    /// The same account for files that lie in memory: `memory` pays for them too.
+    pub fn in_memory(&self, memory: Arc<Account>) -> Self {
+        Self { storage: Arc::clone(&self.storage), memory: Some(memory) }
+    }
+
+    /// Host files that are open through the mounts of this account.
+    pub(super) fn open(&self) -> &OpenInodes {
+        &self.storage.open
+    }
+
+    fn refuse(&self, limit: LimitName) -> Errno {
+        self.storage.counters.hit(limit);
+        if limit == LimitName::FileSize { Errno::FileTooBig } else { Errno::NoSpace }
     }
 
     /// Takes `count` bytes, or none and `NoSpace`.
     pub fn charge_bytes(&self, count: u64) -> Result<()> {
-        if self.bytes.charge(count) {
-            return Ok(());
+        if !self.storage.bytes.charge(count) {
+            return Err(self.refuse(LimitName::Disk));
         }
-        self.disk_refusals.fetch_add(1, Ordering::Relaxed);
-        Err(Errno::NoSpace)
+        self.charge_memory(count).inspect_err(|_| self.storage.bytes.refund(count))
+    }
+
+    fn charge_memory(&self, count: u64) -> Result<()> {
+        match &self.memory {
+            Some(memory) if !memory.charge(count) => Err(self.refuse(LimitName::Memory)),
+            _ => Ok(()),
+        }
+    }
+
+    fn refund_memory(&self, count: u64) {
+        if let Some(memory) = &self.memory {
+            memory.refund(count);
+        }
     }
 
     /// Takes as many of `count` bytes as are left; fewer count as a refusal.
     pub fn charge_bytes_up_to(&self, count: u64) -> u64 {
-        let charged = self.bytes.charge_up_to(count);
+        let charged = self.storage.bytes.charge_up_to(count);
         if charged < count {
-            self.disk_refusals.fetch_add(1, Ordering::Relaxed);
+            self.refuse(LimitName::Disk);
         }
-        charged
+        let Some(memory) = &self.memory else { return charged };
+        let paid = memory.charge_up_to(charged);
+        if paid < charged {
+            self.refuse(LimitName::Memory);
+            self.storage.bytes.refund(charged - paid);
+        }
+        paid
     }
 
     /// Gives `count` bytes back.
     pub fn release_bytes(&self, count: u64) {
-        self.bytes.release(count);
+        self.storage.bytes.refund(count);
+        self.refund_memory(count);
     }
 
     /// Takes one inode, or `NoSpace`.
     pub fn charge_inode(&self) -> Result<()> {
-        if self.inodes.charge(1) {
-            return Ok(());
+        if !self.storage.inodes.charge(1) {
+            return Err(self.refuse(LimitName::Inodes));
         }
-        self.inode_refusals.fetch_add(1, Ordering::Relaxed);
-        Err(Errno::NoSpace)
+        self.charge_memory(INODE_MEMORY).inspect_err(|_| self.storage.inodes.refund(1))
     }
 
     /// Gives one inode back.
     pub fn release_inode(&self) {
-        self.inodes.release(1);
+        self.storage.inodes.refund(1);
+        self.refund_memory(INODE_MEMORY);
     }
 
     /// `FileTooBig` when a file must not have `length` bytes.
     pub fn check_file_size(&self, length: u64) -> Result<()> {
         // The host's offsets are signed.
-        if length <= self.file_size && i64::try_from(length).is_ok() {
+        if length <= self.storage.file_size && i64::try_from(length).is_ok() {
             return Ok(());
         }
-        self.file_size_refusals.fetch_add(1, Ordering::Relaxed);
-        Err(Errno::FileTooBig)
+        Err(self.refuse(LimitName::FileSize))
     }
 
     /// What is taken now.
     pub fn used(&self) -> Usage {
-        Usage { bytes: self.bytes.used.load(Ordering::Relaxed), inodes: self.inodes.used.load(Ordering::Relaxed) }
+        Usage { bytes: self.storage.bytes.used(), inodes: self.storage.inodes.used() }
     }
 
     /// The most that was taken at one time, bytes and inodes each for itself.
     #[cfg(test)]
     pub fn peak(&self) -> Usage {
-        Usage { bytes: self.bytes.peak.load(Ordering::Relaxed), inodes: self.inodes.peak.load(Ordering::Relaxed) }
+        Usage { bytes: self.storage.bytes.peak(), inodes: self.storage.inodes.peak() }
     }
 
     /// The limits on bytes and inodes.
     pub fn limit(&self) -> Usage {
-        Usage { bytes: self.bytes.limit, inodes: self.inodes.limit }
-    }
-
-    /// How often each limit was met.
-    pub fn refusals(&self) -> Refusals {
-        Refusals {
-            disk: self.disk_refusals.load(Ordering::Relaxed),
-            inodes: self.inode_refusals.load(Ordering::Relaxed),
-            file_size: self.file_size_refusals.load(Ordering::Relaxed),
-        }
+        Usage { bytes: self.storage.bytes.limit(), inodes: self.storage.inodes.limit() }
     }
 
     /// Charges a write of `length` bytes at `offset` into a file that `paid` bytes have been charged for. When not all
     /// fit, the part that does; the caller gives back what it did not use.
     pub(super) fn admit(&self, paid: u64, offset: u64, length: usize) -> Result<Admission> {
-        let limit = self.file_size.min(i64::MAX as u64);
+        let limit = self.storage.file_size.min(i64::MAX as u64);
         let room = usize::try_from(limit.saturating_sub(offset)).unwrap_or(usize::MAX);
         let mut length = length.min(room);
         if length == 0 {
-            self.file_size_refusals.fetch_add(1, Ordering::Relaxed);
-            return Err(Errno::FileTooBig);
+            return Err(self.refuse(LimitName::FileSize));
         }
         let growth = (offset + length as u64).saturating_sub(paid);
         let charged = self.charge_bytes_up_to(growth);
@@ -174,63 +189,32 @@ impl fmt::Debug for Quota {
     }
 }
 
-/// A counter with a limit, and the most that it has held.
-#[derive(Debug)]
-struct Account {
-    limit: u64,
-    used: AtomicU64,
-    peak: AtomicU64,
-}
-
-impl Account {
-    fn new(limit: u64) -> Self {
-        Self { limit, used: AtomicU64::new(0), peak: AtomicU64::new(0) }
-    }
-
-    fn charge(&self, count: u64) -> bool {
-        let step = |used: u64| used.checked_add(count).filter(|&sum| sum <= self.limit);
-        match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step) {
-            Ok(before) => {
-                self.peak.fetch_max(before + count, Ordering::Relaxed);
-                true
-            }
-            Err(_) => false,
-        }
-    }
-
-    fn charge_up_to(&self, count: u64) -> u64 {
-        let mut charged = 0;
-        let step = |used: u64| {
-            charged = count.min(self.limit.saturating_sub(used));
-            Some(used + charged)
-        };
-        if let Ok(before) = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step) {
-            self.peak.fetch_max(before + charged, Ordering::Relaxed);
-        }
-        charged
-    }
-
-    fn release(&self, count: u64) {
-        let step = |used: u64| Some(used.saturating_sub(count));
-        let _ = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step);
-    }
-}
-
 /// One inode of an account, given back when dropped; of the baseline when it has no account.
 #[derive(Debug, Default)]
-pub(super) struct InodeCharge(Option<Arc<Quota>>);
+pub(super) struct InodeCharge {
+    quota: Option<Arc<Quota>>,
+    memory: u64,
+}
 
 impl InodeCharge {
     /// Takes an inode.
     pub(super) fn take(quota: &Arc<Quota>) -> Result<Self> {
+        Self::take_with(quota, 0)
+    }
+
+    /// Takes an inode that has `length` bytes of memory beside the usual ones: a link's target.
+    pub(super) fn take_with(quota: &Arc<Quota>, length: usize) -> Result<Self> {
+        let memory = length as u64;
         quota.charge_inode()?;
-        Ok(Self(Some(Arc::clone(quota))))
+        quota.charge_memory(memory).inspect_err(|_| quota.release_inode())?;
+        Ok(Self { quota: Some(Arc::clone(quota)), memory })
     }
 }
 
 impl Drop for InodeCharge {
     fn drop(&mut self) {
-        if let Some(quota) = &self.0 {
+        if let Some(quota) = &self.quota {
+            quota.refund_memory(self.memory);
             quota.release_inode();
         }
     }
@@ -240,11 +224,11 @@ impl Drop for InodeCharge {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use std::thread;
 
     #[test]
     fn limits_and_peaks() {
-        let quota = Quota::new(100, 2, 50);
+        let counters = Arc::<LimitCounters>::default();
+        let quota = Quota::new(100, 2, 50, counters.clone());
         quota.charge_bytes(60).unwrap();
         assert_eq!(quota.charge_bytes(41), Err(Errno::NoSpace));
         assert_eq!(quota.charge_bytes(u64::MAX), Err(Errno::NoSpace));
@@ -257,12 +241,13 @@ mod tests {
         assert_eq!(quota.check_file_size(51), Err(Errno::FileTooBig));
         assert_eq!(quota.used(), Usage { bytes: 0, inodes: 2 });
         assert_eq!(quota.peak(), Usage { bytes: 100, inodes: 2 });
-        assert_eq!(quota.refusals(), Refusals { disk: 3, inodes: 1, file_size: 1 });
+        let refused = [(LimitName::Disk, 3), (LimitName::Inodes, 1), (LimitName::FileSize, 1)];
+        assert_eq!(counters.snapshot(), refused);
     }
 
     #[test]
     fn a_write_is_cut_to_what_fits() {
-        let quota = Quota::new(100, 2, 80);
+        let quota = Quota::new(100, 2, 80, Arc::default());
         let admission = quota.admit(0, 70, 20).unwrap();
         assert_eq!((admission.length, admission.charged), (10, 80));
         let admission = quota.admit(0, 10, 30).unwrap();
@@ -274,20 +259,21 @@ mod tests {
     }
 
     #[test]
-    fn no_overshoot_with_many_threads() {
-        let quota = Quota::new(1000, 1000, 1000);
-        thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    for round in 0..20_000_u64 {
-                        let taken = quota.charge_bytes_up_to(round % 700);
-                        assert!(quota.used().bytes <= 1000);
-                        quota.release_bytes(taken);
-                    }
-                });
-            }
-        });
-        assert_eq!(quota.used().bytes, 0);
-        assert!(quota.peak().bytes <= 1000);
+    fn files_in_memory_are_paid_from_both() {
+        let counters = Arc::<LimitCounters>::default();
+        let disk = Quota::new(5000, 10, 5000, counters.clone());
+        let memory = Arc::new(Account::new(1000 + INODE_MEMORY));
+        let tree = disk.in_memory(memory.clone());
+        tree.charge_inode().unwrap();
+        assert_eq!(tree.charge_bytes(1001), Err(Errno::NoSpace));
+        assert_eq!(tree.admit(0, 0, 1500).unwrap().length, 1000);
+        assert_eq!(tree.charge_inode(), Err(Errno::NoSpace));
+        assert_eq!(disk.used(), Usage { bytes: 1000, inodes: 1 });
+        disk.charge_bytes(4000).unwrap();
+        assert_eq!(tree.charge_bytes(1), Err(Errno::NoSpace));
+        tree.release_bytes(1000);
+        tree.release_inode();
+        assert_eq!((memory.used(), disk.used()), (0, Usage { bytes: 4000, inodes: 0 }));
+        assert_eq!(counters.snapshot(), [(LimitName::Memory, 3), (LimitName::Disk, 1)]);
     }
 }

@@ -260,7 +260,7 @@ async fn write_pipe(caller: &mut Call<'_>, file: &OpenFile, pipe: &Pipe, vecs: &
             }
         };
         if answer == Err(Errno::NoMemory) {
-            caller.data().kernel.counters.hit(pipe.limit());
+            caller.data().kernel.budget.counters.hit(pipe.limit());
         }
         match answer {
             Ok(count) => {

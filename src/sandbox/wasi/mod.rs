@@ -16,7 +16,7 @@ use wasmtime::{Caller, Linker};
 
 use super::errno::{Errno, Result};
 use super::guest::{Guest, HostCall};
-use super::kernel::{Flow, ProcessCtx, Signal, settle_fuel};
+use super::kernel::{Flow, ProcessCtx, Signal, settle_fuel, yield_now};
 use super::limits::IO_MAX;
 
 /// The module's name.
@@ -86,7 +86,7 @@ async fn give_way(caller: &mut Call<'_>) {
     settle_fuel(&mut *caller);
     let process = std::sync::Arc::clone(&caller.data().process);
     process.waiting.store(true, Ordering::Relaxed);
-    tokio::task::yield_now().await;
+    yield_now().await;
     process.waiting.store(false, Ordering::Relaxed);
 }
 

@@ -23,7 +23,7 @@ pub(super) struct OpenHostFile {
 impl OpenHostFile {
     /// Enters an opened file. The caller keeps names from going away since before it looked the file up.
     pub(super) fn enter(fd: OwnedFd, key: Key, shared: &Arc<Shared>) -> Self {
-        let inode = shared.quota.open.enter(key);
+        let inode = shared.quota.open().enter(key);
         Self { fd, key, inode, shared: Arc::clone(shared) }
     }
 
@@ -56,7 +56,7 @@ impl OpenHostFile {
 
 impl Drop for OpenHostFile {
     fn drop(&mut self) {
-        if self.shared.quota.open.leave(self.key) {
+        if self.shared.quota.open().leave(self.key) {
             self.shared.quota.release_bytes(self.length().unwrap_or(0));
             self.shared.quota.release_inode();
         }

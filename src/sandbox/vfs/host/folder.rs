@@ -15,6 +15,12 @@ use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::vfs::file_system::{Access, DirEntry, File, FileSystem, Metadata, Node, SetTime, Special};
 use crate::sandbox::vfs::quota::Quota;
 
+/// How a file is opened that is only held.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const HOLD: OFlags = OFlags::PATH;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const HOLD: OFlags = OFlags::NONBLOCK;
+
 /// A host folder as a tree of files. What guests add to it is charged to the quota; what lies in it already is not.
 pub struct HostFolder {
     root: Root,
@@ -23,9 +29,11 @@ pub struct HostFolder {
 
 impl HostFolder {
     /// The folder at `path`, which may be reached through links. It is held by a descriptor: moving it does not matter.
-    pub fn new(path: &Path, quota: Arc<Quota>) -> io::Result<Self> {
+    ///
+    /// When `fixed_time` is given (ns since 1970), it is shown in place of all times.
+    pub fn new(path: &Path, quota: Arc<Quota>, fixed_time: Option<i64>) -> io::Result<Self> {
         let root = Root::new(path)?;
-        let devices = Devices::new(&root.stat()?);
+        let devices = Devices::new(&root.stat()?, fixed_time);
         Ok(Self { root, shared: Arc::new(Shared { quota, devices }) })
     }
 
@@ -43,16 +51,24 @@ impl HostFolder {
         result
     }
 
-    /// Gives back what the file took whose name has just gone, unless it has another name or is open.
+    /// Holds the file whose last name is about to go, as if it were open. Another holder may write and close it
+    /// meanwhile: whoever lets go last sees its length as it is then.
+    fn hold(&self, parent: BorrowedFd<'_>, name: &[u8], stat: &Stat) -> Option<OpenHostFile> {
+        if HostType::from_raw_mode(stat.st_mode) != HostType::RegularFile || stat.st_nlink > 1 {
+            return None;
+        }
+        let fd = fs::openat(parent, name, HOLD | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).ok()?;
+        Some(OpenHostFile::enter(fd, key(stat), &self.shared))
+    }
+
+    /// Gives back what a name took that has just gone, and with the last one the content, unless it is open.
     fn name_is_gone(&self, stat: &Stat) {
         let file_type = HostType::from_raw_mode(stat.st_mode);
-        if file_type == HostType::RegularFile {
-            if stat.st_nlink > 1 || !self.quota().open.lost_last_name(key(stat)) {
+        if file_type == HostType::RegularFile && stat.st_nlink == 1 {
+            if !self.quota().open().lost_last_name(key(stat)) {
                 return;
             }
             self.quota().release_bytes(u64::try_from(stat.st_size).unwrap_or(0));
-        } else if file_type != HostType::Directory && stat.st_nlink > 1 {
-            return;
         }
         self.quota().release_inode();
     }
@@ -87,7 +103,7 @@ impl FileSystem for HostFolder {
     }
 
     fn open(&self, path: &[u8], access: Access) -> Result<Node> {
-        let _names = self.quota().open.keep_names();
+        let _names = self.quota().open().keep_names();
         let found = self.root.find(path)?;
         match HostType::from_raw_mode(found.stat.st_mode) {
             HostType::Directory => Ok(Node::Directory),
@@ -108,7 +124,7 @@ impl FileSystem for HostFolder {
     }
 
     fn create(&self, path: &[u8], mode: u32, access: Access) -> Result<Arc<dyn File>> {
-        let _names = self.quota().open.keep_names();
+        let _names = self.quota().open().keep_names();
         let (parent, name) = self.root.parent(path)?;
         self.with_inode(|| {
             let flags = open_flags(access) | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -144,6 +160,8 @@ impl FileSystem for HostFolder {
             };
             entries.push(DirEntry { name: name.to_vec(), inode: entry.ino().max(1), file_type: guest_type(file_type) });
         }
+        // The host's order says nothing, and differs between hosts.
+        entries.sort_unstable_by(|one: &DirEntry, other| one.name.cmp(&other.name));
         Ok(entries)
     }
 
@@ -167,17 +185,18 @@ impl FileSystem for HostFolder {
     fn link(&self, path: &[u8], new: &[u8]) -> Result<()> {
         let (old_parent, old_name) = self.root.parent(path)?;
         let (new_parent, new_name) = self.root.parent(new)?;
-        let _names = self.quota().open.remove_names();
-        Ok(fs::linkat(&old_parent, old_name, &new_parent, new_name, AtFlags::empty())?)
+        let _names = self.quota().open().remove_names();
+        self.with_inode(|| Ok(fs::linkat(&old_parent, old_name, &new_parent, new_name, AtFlags::empty())?))
     }
 
     fn unlink(&self, path: &[u8]) -> Result<()> {
         let (parent, name) = self.root.parent(path)?;
-        let _names = self.quota().open.remove_names();
+        let _names = self.quota().open().remove_names();
         let stat = stat_at(&parent, name)?;
         if HostType::from_raw_mode(stat.st_mode) == HostType::Directory {
             return Err(Errno::IsDirectory);
         }
+        let _held = self.hold(parent.as_fd(), name, &stat);
         fs::unlinkat(&parent, name, AtFlags::empty())?;
         self.name_is_gone(&stat);
         Ok(())
@@ -194,9 +213,10 @@ impl FileSystem for HostFolder {
     fn rename(&self, path: &[u8], new: &[u8]) -> Result<()> {
         let (old_parent, old_name) = self.root.parent(path)?;
         let (new_parent, new_name) = self.root.parent(new)?;
-        let _names = self.quota().open.remove_names();
+        let _names = self.quota().open().remove_names();
         let moved = stat_at(&old_parent, old_name)?;
         let replaced = fs::statat(new_parent.as_fd(), new_name, AtFlags::SYMLINK_NOFOLLOW).ok();
+        let _held = replaced.as_ref().and_then(|replaced| self.hold(new_parent.as_fd(), new_name, replaced));
         fs::renameat(&old_parent, old_name, &new_parent, new_name).map_err(not_empty)?;
         if let Some(replaced) = replaced
             && key(&replaced) != key(&moved)

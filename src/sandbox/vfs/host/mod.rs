@@ -42,12 +42,14 @@ struct Devices {
     /// The host's number of the folder's own file system, and the guest's.
     root: (u64, u64),
     others: Mutex<Vec<(u64, u64)>>,
+    /// Shown in place of the files' times, ns since 1970.
+    fixed_time: Option<i64>,
 }
 
 #[allow(clippy::unnecessary_cast)] // the fields' types are the platform's
 impl Devices {
-    fn new(root: &Stat) -> Self {
-        Self { root: (root.st_dev as u64, next_device()), others: Mutex::default() }
+    fn new(root: &Stat, fixed_time: Option<i64>) -> Self {
+        Self { root: (root.st_dev as u64, next_device()), others: Mutex::default(), fixed_time }
     }
 
     fn guest(&self, host: u64) -> u64 {
@@ -64,7 +66,9 @@ impl Devices {
     }
 
     fn metadata(&self, stat: &Stat) -> Metadata {
-        let time = |seconds: i64, nanoseconds: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds);
+        let time = |seconds: i64, nanoseconds: i64| {
+            self.fixed_time.unwrap_or_else(|| seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds))
+        };
         Metadata {
             device: self.guest(stat.st_dev as u64),
             inode: (stat.st_ino as u64).max(1),

@@ -22,13 +22,15 @@ pub struct HostFile {
 impl HostFile {
     /// The file at `path`, which the host may replace by a rename; links are followed, as the host's own. What is not
     /// a regular file is refused, now and at each use.
-    pub fn new(path: &Path, quota: Arc<Quota>) -> io::Result<Self> {
+    ///
+    /// When `fixed_time` is given (ns since 1970), it is shown in place of the file's times.
+    pub fn new(path: &Path, quota: Arc<Quota>, fixed_time: Option<i64>) -> io::Result<Self> {
         let path = path.canonicalize()?;
         let stat = fs::lstat(&path)?;
         if HostType::from_raw_mode(stat.st_mode) != HostType::RegularFile {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
-        Ok(Self { path, shared: Arc::new(Shared { quota, devices: Devices::new(&stat) }) })
+        Ok(Self { path, shared: Arc::new(Shared { quota, devices: Devices::new(&stat, fixed_time) }) })
     }
 
     fn stat(&self, path: &[u8]) -> Result<Stat> {
@@ -43,7 +45,7 @@ impl HostFile {
     }
 
     fn open_file(&self, path: &[u8], access: Access) -> Result<OpenHostFile> {
-        let _names = self.shared.quota.open.keep_names();
+        let _names = self.shared.quota.open().keep_names();
         self.stat(path)?;
         // Only the host can have put another thing there since.
         let flags = open_flags(access) | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;

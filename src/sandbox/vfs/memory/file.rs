@@ -1,10 +1,11 @@
 //! A regular file in memory.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::content::{Content, Contents};
-use super::{Attributes, MODE_MASK};
+use super::{Attributes, MODE_MASK, Shared};
+use crate::sandbox::clock::Clock;
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::vfs::file_system::{File, FileType, Metadata, SetTime, next_device};
 use crate::sandbox::vfs::quota::{InodeCharge, Quota};
@@ -14,9 +15,8 @@ use crate::sandbox::vfs::quota::{InodeCharge, Quota};
 /// Its storage goes back to the quota when it is dropped, that is when the last name and the last descriptor are gone.
 #[derive(Debug)]
 pub struct MemoryFile {
-    device: u64,
     inode: u64,
-    quota: Arc<Quota>,
+    shared: Arc<Shared>,
     /// Bytes that cost nothing: the length that the host gave it.
     baseline: u64,
     links: AtomicU32,
@@ -31,34 +31,26 @@ struct State {
 }
 
 impl MemoryFile {
-    /// An empty file without a name, mode 600. It takes bytes of the quota but no inode, for its number is bounded by
-    /// that of descriptors.
-    pub fn new(quota: Arc<Quota>) -> Arc<Self> {
+    /// An empty file without a name, mode 600. It takes bytes of the quota but no inode, for how many there are is
+    /// bounded by the number of descriptors.
+    pub fn new(inode: u64, quota: Arc<Quota>, clock: Arc<Clock>) -> Arc<Self> {
         static DEVICE: LazyLock<u64> = LazyLock::new(next_device);
-        static INODE: AtomicU64 = AtomicU64::new(1);
-        let inode = INODE.fetch_add(1, Ordering::Relaxed);
-        let file = Self::named(*DEVICE, inode, quota, Contents::Static(&[]), 0o600, InodeCharge::default());
+        let shared = Arc::new(Shared { device: *DEVICE, quota, clock });
+        let file = Self::named(inode, shared, Contents::Static(&[]), 0o600, InodeCharge::default());
         file.links.store(0, Ordering::Relaxed);
         Arc::new(file)
     }
 
     /// A file of a tree, with one name.
-    pub(super) fn named(
-        device: u64,
-        inode: u64,
-        quota: Arc<Quota>,
-        contents: Contents,
-        mode: u32,
-        charge: InodeCharge,
-    ) -> Self {
+    pub(super) fn named(inode: u64, shared: Arc<Shared>, contents: Contents, mode: u32, charge: InodeCharge) -> Self {
         let content = Content::new(contents);
+        let attributes = Attributes::new(mode, shared.now());
         Self {
-            device,
             inode,
-            quota,
+            shared,
             baseline: content.length(),
             links: AtomicU32::new(1),
-            state: RwLock::new(State { content, attributes: Attributes::new(mode) }),
+            state: RwLock::new(State { content, attributes }),
             _charge: charge,
         }
     }
@@ -71,13 +63,13 @@ impl MemoryFile {
     /// One name more.
     pub(super) fn add_link(&self) {
         self.links.fetch_add(1, Ordering::Relaxed);
-        self.state_mut().attributes.touch_status();
+        self.state_mut().attributes.touch_status(self.shared.now());
     }
 
-    /// One name less.
-    pub(super) fn remove_link(&self) {
-        self.links.fetch_sub(1, Ordering::Relaxed);
-        self.state_mut().attributes.touch_status();
+    /// One name less; answers how many are left.
+    pub(super) fn remove_link(&self) -> u32 {
+        self.state_mut().attributes.touch_status(self.shared.now());
+        self.links.fetch_sub(1, Ordering::Relaxed) - 1
     }
 
     fn state(&self) -> RwLockReadGuard<'_, State> {
@@ -98,12 +90,12 @@ impl MemoryFile {
             return Ok(0);
         }
         let before = self.paid(state.content.length());
-        let admission = self.quota.admit(before, offset, data.len())?;
+        let admission = self.shared.quota.admit(before, offset, data.len())?;
         let result = state.content.write(data.get(..admission.length).unwrap_or_default(), offset);
         let used = self.paid(state.content.length()) - before;
-        self.quota.release_bytes(admission.charged.saturating_sub(used));
+        self.shared.quota.release_bytes(admission.charged.saturating_sub(used));
         result?;
-        state.attributes.touch_content();
+        state.attributes.touch_content(self.shared.now());
         Ok(admission.length)
     }
 }
@@ -111,7 +103,7 @@ impl MemoryFile {
 impl Drop for MemoryFile {
     fn drop(&mut self) {
         let charged = self.paid(self.state().content.length()) - self.baseline;
-        self.quota.release_bytes(charged);
+        self.shared.quota.release_bytes(charged);
     }
 }
 
@@ -134,7 +126,7 @@ impl File for MemoryFile {
     fn metadata(&self) -> Result<Metadata> {
         let state = self.state();
         Ok(Metadata {
-            device: self.device,
+            device: self.shared.device,
             inode: self.inode,
             file_type: FileType::Regular,
             mode: state.attributes.mode,
@@ -152,26 +144,26 @@ impl File for MemoryFile {
         let mut state = self.state_mut();
         let (before, after) = (self.paid(state.content.length()), self.paid(length));
         if length > state.content.length() {
-            self.quota.check_file_size(length)?;
+            self.shared.quota.check_file_size(length)?;
         }
         if after > before {
-            self.quota.charge_bytes(after - before)?;
+            self.shared.quota.charge_bytes(after - before)?;
         }
         state.content.set_length(length);
-        self.quota.release_bytes(before.saturating_sub(after));
-        state.attributes.touch_content();
+        self.shared.quota.release_bytes(before.saturating_sub(after));
+        state.attributes.touch_content(self.shared.now());
         Ok(())
     }
 
     fn set_times(&self, accessed: SetTime, modified: SetTime) -> Result<()> {
-        self.state_mut().attributes.set_times(accessed, modified);
+        self.state_mut().attributes.set_times(accessed, modified, self.shared.now());
         Ok(())
     }
 
     fn set_mode(&self, mode: u32) -> Result<()> {
         let attributes = &mut self.state_mut().attributes;
         attributes.mode = mode & MODE_MASK;
-        attributes.touch_status();
+        attributes.touch_status(self.shared.now());
         Ok(())
     }
 
@@ -199,8 +191,8 @@ pub(super) enum LeafKind {
 }
 
 impl Leaf {
-    pub(super) fn new(inode: u64, kind: LeafKind, mode: u32, charge: InodeCharge) -> Self {
-        Self { inode, kind, links: AtomicU32::new(1), attributes: RwLock::new(Attributes::new(mode)), _charge: charge }
+    pub(super) fn new(inode: u64, kind: LeafKind, attributes: Attributes, charge: InodeCharge) -> Self {
+        Self { inode, kind, links: AtomicU32::new(1), attributes: RwLock::new(attributes), _charge: charge }
     }
 
     pub(super) fn file_type(&self) -> FileType {
@@ -228,27 +220,27 @@ impl Leaf {
         }
     }
 
-    pub(super) fn add_link(&self) {
+    pub(super) fn add_link(&self, now: i64) {
         self.links.fetch_add(1, Ordering::Relaxed);
-        self.change(Attributes::touch_status);
+        self.change(|attributes| attributes.touch_status(now));
     }
 
-    pub(super) fn remove_link(&self) {
-        self.links.fetch_sub(1, Ordering::Relaxed);
-        self.change(Attributes::touch_status);
+    pub(super) fn remove_link(&self, now: i64) -> u32 {
+        self.change(|attributes| attributes.touch_status(now));
+        self.links.fetch_sub(1, Ordering::Relaxed) - 1
     }
 
     pub(super) fn change(&self, edit: impl FnOnce(&mut Attributes)) {
         edit(&mut self.attributes.write().unwrap_or_else(PoisonError::into_inner));
     }
 
-    pub(super) fn set_mode(&self, mode: u32) -> Result<()> {
+    pub(super) fn set_mode(&self, mode: u32, now: i64) -> Result<()> {
         if matches!(self.kind, LeafKind::Link(_)) {
             return Err(Errno::NotSupported);
         }
         self.change(|attributes| {
             attributes.mode = mode & MODE_MASK;
-            attributes.touch_status();
+            attributes.touch_status(now);
         });
         Ok(())
     }

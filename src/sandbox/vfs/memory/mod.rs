@@ -4,17 +4,34 @@ mod content;
 mod file;
 mod tree;
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 pub use file::MemoryFile;
 pub use tree::MemoryTree;
 
+use std::sync::Arc;
+
 use super::file_system::SetTime;
+use super::quota::Quota;
+use crate::sandbox::clock::Clock;
 
 /// Permission bits that are kept: all but the set-id ones.
 const MODE_MASK: u32 = 0o1777;
 
-/// Mode and times.
+/// What the files of a tree share.
+#[derive(Debug)]
+struct Shared {
+    device: u64,
+    quota: Arc<Quota>,
+    clock: Arc<Clock>,
+}
+
+impl Shared {
+    /// The present.
+    fn now(&self) -> i64 {
+        self.clock.file_time()
+    }
+}
+
+/// Mode and times. `now` is that of the sandbox, ns since 1970.
 #[derive(Clone, Copy, Debug)]
 struct Attributes {
     mode: u32,
@@ -24,22 +41,20 @@ struct Attributes {
 }
 
 impl Attributes {
-    fn new(mode: u32) -> Self {
-        let now = now();
+    fn new(mode: u32, now: i64) -> Self {
         Self { mode: mode & MODE_MASK, accessed: now, modified: now, changed: now }
     }
 
-    fn touch_status(&mut self) {
-        self.changed = now();
+    fn touch_status(&mut self, now: i64) {
+        self.changed = now;
     }
 
-    fn touch_content(&mut self) {
-        self.changed = now();
-        self.modified = self.changed;
+    fn touch_content(&mut self, now: i64) {
+        self.changed = now;
+        self.modified = now;
     }
 
-    fn set_times(&mut self, accessed: SetTime, modified: SetTime) {
-        let now = now();
+    fn set_times(&mut self, accessed: SetTime, modified: SetTime, now: i64) {
         for (time, set) in [(&mut self.accessed, accessed), (&mut self.modified, modified)] {
             match set {
                 SetTime::Keep => {}
@@ -48,13 +63,5 @@ impl Attributes {
             }
         }
         self.changed = now;
-    }
-}
-
-/// The present, ns since 1970.
-fn now() -> i64 {
-    match SystemTime::now().duration_since(UNIX_EPOCH) {
-        Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
-        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |since| -since),
     }
 }

@@ -5,7 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::content::Contents;
 use super::file::{Leaf, LeafKind, MemoryFile};
-use super::{Attributes, MODE_MASK};
+use super::{Attributes, MODE_MASK, Shared};
+use crate::sandbox::clock::Clock;
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::vfs::file_system::{
     Access, DirEntry, File, FileSystem, FileType, Metadata, Node, SetTime, Special, next_device,
@@ -22,8 +23,7 @@ const DIRECTORY_SIZE: u64 = 4096;
 /// One tree can be the source of many read-only mounts.
 #[derive(Debug)]
 pub struct MemoryTree {
-    device: u64,
-    quota: Arc<Quota>,
+    shared: Arc<Shared>,
     nodes: RwLock<Nodes>,
 }
 
@@ -54,17 +54,18 @@ enum Entry {
 
 impl MemoryTree {
     /// An empty tree whose root has mode 755.
-    pub fn new(quota: Arc<Quota>) -> Self {
+    pub fn new(quota: Arc<Quota>, clock: Arc<Clock>) -> Self {
+        let shared = Arc::new(Shared { device: next_device(), quota, clock });
         let root = Directory {
             inode: 1,
             parent: 0,
             entries: BTreeMap::new(),
             subdirectories: 0,
-            attributes: Attributes::new(0o755),
+            attributes: Attributes::new(0o755, shared.now()),
             _charge: InodeCharge::default(),
         };
         let nodes = Nodes { directories: vec![Some(root)], free: Vec::new(), last_inode: 1 };
-        Self { device: next_device(), quota, nodes: RwLock::new(nodes) }
+        Self { shared, nodes: RwLock::new(nodes) }
     }
 
     /// Adds a directory, and those above it with mode 755. One that is there gets the mode. As with the other `add_`
@@ -77,7 +78,7 @@ impl MemoryTree {
             at = match nodes.directory(at)?.entries.get(part) {
                 Some(Entry::Directory(below)) => *below,
                 Some(_) => return Err(Errno::NotDirectory),
-                None => nodes.insert_directory(at, part, 0o755, InodeCharge::default())?,
+                None => nodes.insert_directory(at, part, self.attributes(0o755), InodeCharge::default())?,
             };
         }
         nodes.directory_mut(at)?.attributes.mode = mode & MODE_MASK;
@@ -89,21 +90,30 @@ impl MemoryTree {
         let contents = contents.into();
         self.add(path.as_ref(), |tree, inode| {
             let charge = InodeCharge::default();
-            let quota = Arc::clone(&tree.quota);
-            Entry::File(Arc::new(MemoryFile::named(tree.device, inode, quota, contents, mode, charge)))
+            Entry::File(Arc::new(MemoryFile::named(inode, Arc::clone(&tree.shared), contents, mode, charge)))
         })
     }
 
     /// Adds or replaces a symbolic link, and adds the directories above it.
     pub fn add_symlink(&self, path: impl AsRef<[u8]>, target: impl AsRef<[u8]>) -> Result<()> {
         let kind = LeafKind::Link(Box::from(target.as_ref()));
-        self.add(path.as_ref(), |_, inode| Entry::Leaf(Arc::new(Leaf::new(inode, kind, 0o777, InodeCharge::default()))))
+        self.add_leaf(path.as_ref(), kind, 0o777)
     }
 
     /// Adds or replaces a device file, and adds the directories above it.
     pub fn add_device(&self, path: impl AsRef<[u8]>, device_id: u64, mode: u32) -> Result<()> {
         let kind = LeafKind::Device(device_id);
-        self.add(path.as_ref(), |_, inode| Entry::Leaf(Arc::new(Leaf::new(inode, kind, mode, InodeCharge::default()))))
+        self.add_leaf(path.as_ref(), kind, mode)
+    }
+
+    fn add_leaf(&self, path: &[u8], kind: LeafKind, mode: u32) -> Result<()> {
+        let charge = InodeCharge::default();
+        self.add(path, |tree, inode| Entry::Leaf(Arc::new(Leaf::new(inode, kind, tree.attributes(mode), charge))))
+    }
+
+    /// Attributes of what is made now.
+    fn attributes(&self, mode: u32) -> Attributes {
+        Attributes::new(mode, self.shared.now())
     }
 
     fn add(&self, path: &[u8], make: impl FnOnce(&Self, u64) -> Entry) -> Result<()> {
@@ -132,12 +142,25 @@ impl MemoryTree {
         self.nodes.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Counts a name less; one that was not the last gives back the inode that `link` took for it.
+    fn name_is_gone(&self, entry: &Entry) {
+        let left = match entry {
+            Entry::Directory(_) => 0,
+            Entry::File(file) => file.remove_link(),
+            Entry::Leaf(leaf) => leaf.remove_link(self.shared.now()),
+        };
+        if left > 0 {
+            self.shared.quota.release_inode();
+        }
+    }
+
     fn make_leaf(&self, path: &[u8], kind: LeafKind, mode: u32) -> Result<()> {
         let mut nodes = self.nodes_mut();
         let (parent, name) = nodes.find_new(path)?;
-        let charge = InodeCharge::take(&self.quota)?;
-        let leaf = Leaf::new(nodes.next_inode(), kind, mode, charge);
-        nodes.insert(parent, name, Entry::Leaf(Arc::new(leaf)))
+        let target = if let LeafKind::Link(target) = &kind { target.len() } else { 0 };
+        let charge = InodeCharge::take_with(&self.shared.quota, target)?;
+        let leaf = Leaf::new(nodes.next_inode(), kind, self.attributes(mode), charge);
+        nodes.insert(parent, name, Entry::Leaf(Arc::new(leaf)), self.shared.now())
     }
 }
 
@@ -195,20 +218,26 @@ impl Nodes {
         Ok((parent, name))
     }
 
-    fn insert(&mut self, parent: usize, name: &[u8], entry: Entry) -> Result<()> {
+    fn insert(&mut self, parent: usize, name: &[u8], entry: Entry, now: i64) -> Result<()> {
         let directory = self.directory_mut(parent)?;
         directory.entries.insert(Box::from(name), entry);
-        directory.attributes.touch_content();
+        directory.attributes.touch_content(now);
         Ok(())
     }
 
-    fn insert_directory(&mut self, parent: usize, name: &[u8], mode: u32, charge: InodeCharge) -> Result<usize> {
+    fn insert_directory(
+        &mut self,
+        parent: usize,
+        name: &[u8],
+        attributes: Attributes,
+        charge: InodeCharge,
+    ) -> Result<usize> {
         let directory = Directory {
             inode: self.next_inode(),
             parent,
             entries: BTreeMap::new(),
             subdirectories: 0,
-            attributes: Attributes::new(mode),
+            attributes,
             _charge: charge,
         };
         let number = match self.free.pop() {
@@ -221,15 +250,15 @@ impl Nodes {
         if let Some(place) = self.directories.get_mut(number) {
             *place = Some(directory);
         }
-        self.insert(parent, name, Entry::Directory(number))?;
+        self.insert(parent, name, Entry::Directory(number), attributes.changed)?;
         self.directory_mut(parent)?.subdirectories += 1;
         Ok(number)
     }
 
-    fn take(&mut self, parent: usize, name: &[u8]) -> Result<Entry> {
+    fn take(&mut self, parent: usize, name: &[u8], now: i64) -> Result<Entry> {
         let directory = self.directory_mut(parent)?;
         let entry = directory.entries.remove(name).ok_or(Errno::NoEntry)?;
-        directory.attributes.touch_content();
+        directory.attributes.touch_content(now);
         if let Entry::Directory(_) = entry {
             directory.subdirectories -= 1;
         }
@@ -287,7 +316,7 @@ impl FileSystem for MemoryTree {
     fn metadata(&self, path: &[u8]) -> Result<Metadata> {
         let nodes = self.nodes();
         let entry = nodes.find(path)?;
-        nodes.metadata(self.device, &entry)
+        nodes.metadata(self.shared.device, &entry)
     }
 
     fn open(&self, path: &[u8], access: Access) -> Result<Node> {
@@ -302,7 +331,7 @@ impl FileSystem for MemoryTree {
             }
             Entry::Leaf(leaf) => match leaf.kind {
                 LeafKind::Link(_) => Err(Errno::Loop),
-                LeafKind::Fifo => Ok(Node::Special(Special::Fifo { device: self.device, inode: leaf.inode })),
+                LeafKind::Fifo => Ok(Node::Special(Special::Fifo { device: self.shared.device, inode: leaf.inode })),
                 LeafKind::Device(id) => Ok(Node::Special(Special::Device(id))),
             },
         }
@@ -311,11 +340,10 @@ impl FileSystem for MemoryTree {
     fn create(&self, path: &[u8], mode: u32, _access: Access) -> Result<Arc<dyn File>> {
         let mut nodes = self.nodes_mut();
         let (parent, name) = nodes.find_new(path)?;
-        let charge = InodeCharge::take(&self.quota)?;
-        let quota = Arc::clone(&self.quota);
-        let contents = Contents::Static(&[]);
-        let file = Arc::new(MemoryFile::named(self.device, nodes.next_inode(), quota, contents, mode, charge));
-        nodes.insert(parent, name, Entry::File(Arc::clone(&file)))?;
+        let charge = InodeCharge::take(&self.shared.quota)?;
+        let (inode, shared) = (nodes.next_inode(), Arc::clone(&self.shared));
+        let file = Arc::new(MemoryFile::named(inode, shared, Contents::Static(&[]), mode, charge));
+        nodes.insert(parent, name, Entry::File(Arc::clone(&file)), self.shared.now())?;
         Ok(file)
     }
 
@@ -350,8 +378,8 @@ impl FileSystem for MemoryTree {
     fn make_dir(&self, path: &[u8], mode: u32) -> Result<()> {
         let mut nodes = self.nodes_mut();
         let (parent, name) = nodes.find_new(path)?;
-        let charge = InodeCharge::take(&self.quota)?;
-        nodes.insert_directory(parent, name, mode, charge)?;
+        let charge = InodeCharge::take(&self.shared.quota)?;
+        nodes.insert_directory(parent, name, self.attributes(mode), charge)?;
         Ok(())
     }
 
@@ -367,12 +395,16 @@ impl FileSystem for MemoryTree {
         let mut nodes = self.nodes_mut();
         let entry = nodes.find(path)?;
         let (parent, name) = nodes.find_new(new)?;
-        match &entry {
-            Entry::Directory(_) => return Err(Errno::NotPermitted),
-            Entry::File(file) => file.add_link(),
-            Entry::Leaf(leaf) => leaf.add_link(),
+        if matches!(entry, Entry::Directory(_)) {
+            return Err(Errno::NotPermitted);
         }
-        nodes.insert(parent, name, entry)
+        self.shared.quota.charge_inode()?;
+        match &entry {
+            Entry::Directory(_) => {}
+            Entry::File(file) => file.add_link(),
+            Entry::Leaf(leaf) => leaf.add_link(self.shared.now()),
+        }
+        nodes.insert(parent, name, entry, self.shared.now())
     }
 
     fn unlink(&self, path: &[u8]) -> Result<()> {
@@ -384,10 +416,10 @@ impl FileSystem for MemoryTree {
         match nodes.directory(parent)?.entries.get(name) {
             None => return Err(Errno::NoEntry),
             Some(Entry::Directory(_)) => return Err(Errno::IsDirectory),
-            Some(Entry::File(file)) => file.remove_link(),
-            Some(Entry::Leaf(leaf)) => leaf.remove_link(),
+            Some(_) => {}
         }
-        _gone = nodes.take(parent, name)?;
+        _gone = nodes.take(parent, name, self.shared.now())?;
+        self.name_is_gone(&_gone);
         Ok(())
     }
 
@@ -403,7 +435,7 @@ impl FileSystem for MemoryTree {
         if !nodes.is_empty(number)? {
             return Err(Errno::NotEmpty);
         }
-        nodes.take(parent, name)?;
+        nodes.take(parent, name, self.shared.now())?;
         nodes.free_directory(number);
         Ok(())
     }
@@ -443,27 +475,28 @@ impl FileSystem for MemoryTree {
             (_, Some(_)) => {}
         }
         if replaced.is_some() {
-            match nodes.take(new_parent, new_name)? {
+            match nodes.take(new_parent, new_name, self.shared.now())? {
                 Entry::Directory(number) => nodes.free_directory(number),
-                Entry::File(file) => file.remove_link(),
-                Entry::Leaf(leaf) => leaf.remove_link(),
+                entry => self.name_is_gone(&entry),
             }
         }
         _gone = replaced;
-        let entry = nodes.take(old_parent, old_name)?;
+        let entry = nodes.take(old_parent, old_name, self.shared.now())?;
         if let Entry::Directory(number) = entry {
             nodes.directory_mut(number)?.parent = new_parent;
             nodes.directory_mut(new_parent)?.subdirectories += 1;
         }
-        nodes.insert(new_parent, new_name, entry)
+        nodes.insert(new_parent, new_name, entry, self.shared.now())
     }
 
     fn set_times(&self, path: &[u8], accessed: SetTime, modified: SetTime) -> Result<()> {
         let mut nodes = self.nodes_mut();
         match nodes.find(path)? {
-            Entry::Directory(number) => nodes.directory_mut(number)?.attributes.set_times(accessed, modified),
+            Entry::Directory(number) => {
+                nodes.directory_mut(number)?.attributes.set_times(accessed, modified, self.shared.now())
+            }
             Entry::File(file) => file.set_times(accessed, modified)?,
-            Entry::Leaf(leaf) => leaf.change(|attributes| attributes.set_times(accessed, modified)),
+            Entry::Leaf(leaf) => leaf.change(|attributes| attributes.set_times(accessed, modified, self.shared.now())),
         }
         Ok(())
     }
@@ -474,15 +507,15 @@ impl FileSystem for MemoryTree {
             Entry::Directory(number) => {
                 let attributes = &mut nodes.directory_mut(number)?.attributes;
                 attributes.mode = mode & MODE_MASK;
-                attributes.touch_status();
+                attributes.touch_status(self.shared.now());
                 Ok(())
             }
             Entry::File(file) => file.set_mode(mode),
-            Entry::Leaf(leaf) => leaf.set_mode(mode),
+            Entry::Leaf(leaf) => leaf.set_mode(mode, self.shared.now()),
         }
     }
 
     fn quota(&self) -> Option<&Quota> {
-        Some(&self.quota)
+        Some(&self.shared.quota)
     }
 }

@@ -9,7 +9,7 @@ use super::*;
 use crate::sandbox::vfs::host::Method;
 
 fn host(folder: &Path, quota: &Arc<Quota>) -> Vfs {
-    vfs([mount("/", Arc::new(HostFolder::new(folder, quota.clone()).unwrap()))])
+    vfs([mount("/", Arc::new(HostFolder::new(folder, quota.clone(), None).unwrap()))])
 }
 
 fn with_methods(test: impl Fn(&Path, Vfs, Arc<Quota>)) {
@@ -25,8 +25,8 @@ fn with_methods(test: impl Fn(&Path, Vfs, Arc<Quota>)) {
         let inner = folder.path().join("inner");
         std::fs::create_dir(&inner).unwrap();
         std::fs::write(folder.path().join("secret"), "secret").unwrap();
-        let quota = Arc::new(Quota::new(1000, 10, 600));
-        let mut source = HostFolder::new(&inner, quota.clone()).unwrap();
+        let quota = Arc::new(Quota::new(1000, 10, 600, Arc::default()));
+        let mut source = HostFolder::new(&inner, quota.clone(), None).unwrap();
         source.set_method(method);
         test(&inner, vfs([mount("/", Arc::new(source))]), quota);
     }
@@ -197,7 +197,7 @@ fn names_that_are_not_text() {
 #[test]
 fn sparse_files_count_in_full() {
     let folder = tempfile::tempdir().unwrap();
-    let quota = Arc::new(Quota::new(2 << 30, 10, 2 << 30));
+    let quota = Arc::new(Quota::new(2 << 30, 10, 2 << 30, Arc::default()));
     let vfs = host(folder.path(), &quota);
     let file = vfs.file("sparse");
     file.set_len(1 << 30).unwrap();
@@ -211,8 +211,8 @@ fn sparse_files_count_in_full() {
 #[test]
 fn two_mounts_of_one_account_share_what_is_open() {
     let folder = tempfile::tempdir().unwrap();
-    let quota = Arc::new(Quota::new(1000, 10, 1000));
-    let source = || Arc::new(HostFolder::new(folder.path(), quota.clone()).unwrap());
+    let quota = Arc::new(Quota::new(1000, 10, 1000, Arc::default()));
+    let source = || Arc::new(HostFolder::new(folder.path(), quota.clone(), None).unwrap());
     let vfs = vfs([mount("/one", source()), mount("/two", source())]);
     let file = vfs.file("/one/f");
     file.write_at(&[1; 100], 0).unwrap();
@@ -227,9 +227,9 @@ fn one_file_as_a_mount() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().join("data");
     std::fs::write(&at, "data").unwrap();
-    let quota = Arc::new(Quota::new(10, 10, 100));
-    let source: Arc<dyn FileSystem> = Arc::new(HostFile::new(&at, quota.clone()).unwrap());
-    assert!(HostFile::new(folder.path(), quota.clone()).is_err());
+    let quota = Arc::new(Quota::new(10, 10, 100, Arc::default()));
+    let source: Arc<dyn FileSystem> = Arc::new(HostFile::new(&at, quota.clone(), None).unwrap());
+    assert!(HostFile::new(folder.path(), quota.clone(), None).is_err());
     let vfs = vfs([
         mount("/", memory()),
         mount("/in/data", source.clone()),
@@ -261,8 +261,8 @@ fn device_and_inode_are_unique() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let quota = Arc::new(Quota::unlimited());
     let vfs = vfs([
-        mount("/one", Arc::new(HostFolder::new(one.path(), quota.clone()).unwrap())),
-        mount("/two", Arc::new(HostFolder::new(two.path(), quota.clone()).unwrap())),
+        mount("/one", Arc::new(HostFolder::new(one.path(), quota.clone(), None).unwrap())),
+        mount("/two", Arc::new(HostFolder::new(two.path(), quota.clone(), None).unwrap())),
         mount("/three", memory()),
     ]);
     let mut seen = std::collections::HashSet::new();

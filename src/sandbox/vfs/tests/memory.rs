@@ -3,8 +3,17 @@
 use super::*;
 
 fn with_quota(bytes: u64, inodes: u64, file_size: u64) -> (Vfs, Arc<MemoryTree>, Arc<Quota>) {
-    let quota = Arc::new(Quota::new(bytes, inodes, file_size));
-    let tree = Arc::new(MemoryTree::new(quota.clone()));
+    with_counters(bytes, inodes, file_size, Arc::default())
+}
+
+fn with_counters(
+    bytes: u64,
+    inodes: u64,
+    file_size: u64,
+    counters: Arc<LimitCounters>,
+) -> (Vfs, Arc<MemoryTree>, Arc<Quota>) {
+    let quota = Arc::new(Quota::new(bytes, inodes, file_size, counters));
+    let tree = Arc::new(MemoryTree::new(quota.clone(), clock()));
     (vfs([mount("/", tree.clone())]), tree, quota)
 }
 
@@ -15,20 +24,22 @@ fn storage_is_given_back_with_the_last_name_and_descriptor() {
     vfs.put("/f", &[1; 300]).unwrap();
     let file = vfs.file("/f");
     vfs.link(&root, b"f", true, &root, b"g").unwrap();
-    assert_eq!(quota.used(), Usage { bytes: 300, inodes: 1 });
+    assert_eq!(quota.used(), Usage { bytes: 300, inodes: 2 });
     vfs.unlink(&root, b"f").unwrap();
+    assert_eq!(quota.used(), Usage { bytes: 300, inodes: 1 });
     vfs.unlink(&root, b"g").unwrap();
     assert_eq!(file.metadata().unwrap().links, 0);
     file.append(&[2; 100]).unwrap();
     assert_eq!(quota.used(), Usage { bytes: 400, inodes: 1 });
     drop(file);
     assert_eq!(quota.used(), Usage::default());
-    assert_eq!(quota.peak(), Usage { bytes: 400, inodes: 1 });
+    assert_eq!(quota.peak(), Usage { bytes: 400, inodes: 2 });
 }
 
 #[test]
 fn limits_are_met_with_their_errors() {
-    let (vfs, _, quota) = with_quota(1000, 3, 600);
+    let counters = Arc::<LimitCounters>::default();
+    let (vfs, _, quota) = with_counters(1000, 3, 600, counters.clone());
     let file = vfs.file("/f");
     assert_eq!(file.write_at(&[1; 700], 0), Ok(600));
     assert_eq!(file.write_at(&[1; 1], 600), Err(Errno::FileTooBig));
@@ -42,7 +53,8 @@ fn limits_are_met_with_their_errors() {
     assert_eq!(vfs.put("/h", b""), Err(Errno::NoSpace));
     assert_eq!(vfs.symlink(b"x", &GuestPath::root(), b"l"), Err(Errno::NoSpace));
     assert_eq!(vfs.make_fifo(&GuestPath::root(), b"p", 0o644), Err(Errno::NoSpace));
-    assert_eq!(quota.refusals(), Refusals { disk: 3, inodes: 3, file_size: 2 });
+    let refused = [(LimitName::Disk, 3), (LimitName::Inodes, 3), (LimitName::FileSize, 2)];
+    assert_eq!(counters.snapshot(), refused);
     file.set_len(0).unwrap();
     assert_eq!(other.append(&[1; 1]), Ok((1, 401)));
     assert_eq!(quota.used(), Usage { bytes: 401, inodes: 3 });
@@ -80,15 +92,14 @@ fn one_tree_serves_many_mounts() {
 
 #[test]
 fn files_without_names() {
-    let quota = Arc::new(Quota::new(100, 0, 100));
-    let file: Arc<dyn File> = MemoryFile::new(quota.clone());
+    let quota = Arc::new(Quota::new(100, 0, 100, Arc::default()));
+    let file: Arc<dyn File> = MemoryFile::new(1, quota.clone(), clock());
     assert_eq!(file.write_at(b"abc", 2), Ok(3));
     let mut buffer = [9; 8];
     assert_eq!(file.read_at(&mut buffer, 0), Ok(5));
     assert_eq!(&buffer, b"\0\0abc\x09\x09\x09");
     assert_eq!(file.write_at(b"", 50), Ok(0));
     assert_eq!(file.metadata().unwrap().size, 5);
-    assert_ne!(file.metadata().unwrap().inode, MemoryFile::new(quota.clone()).metadata().unwrap().inode);
     drop(file);
     assert_eq!(quota.used().bytes, 0);
 }

@@ -16,9 +16,15 @@ use std::sync::Arc;
 
 use super::file_system::Access;
 use super::operations::Opened;
-use super::quota::{Refusals, Usage};
+use super::quota::Usage;
 use super::*;
+use crate::sandbox::clock::Clock;
 use crate::sandbox::errno::{Errno, Result};
+use crate::sandbox::limits::{LimitCounters, LimitName};
+
+fn clock() -> Arc<Clock> {
+    Arc::new(Clock::real())
+}
 
 /// A small generator, so that failures repeat.
 #[derive(Clone, Debug)]
@@ -52,7 +58,7 @@ fn vfs(mounts: impl IntoIterator<Item = Mount>) -> Vfs {
 }
 
 fn memory() -> Arc<MemoryTree> {
-    Arc::new(MemoryTree::new(Arc::new(Quota::unlimited())))
+    Arc::new(MemoryTree::new(Arc::new(Quota::unlimited()), clock()))
 }
 
 /// Shorter calls: everything from the root.

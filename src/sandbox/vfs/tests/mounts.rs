@@ -191,7 +191,7 @@ fn a_later_mount_replaces_one_at_the_same_path() {
 
 #[test]
 fn accounts_show_in_statvfs() {
-    let tree = Arc::new(MemoryTree::new(Arc::new(Quota::new(1 << 20, 10, 1 << 20))));
+    let tree = Arc::new(MemoryTree::new(Arc::new(Quota::new(1 << 20, 10, 1 << 20, Arc::default())), clock()));
     let vfs = vfs([mount("/m", tree)]);
     vfs.put("/m/f", &[1; 8192]).unwrap();
     let shown = vfs.statvfs(&GuestPath::root(), b"m/f").unwrap();
