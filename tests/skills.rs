@@ -3,15 +3,19 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "common/mod.rs"]
+mod common;
+
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::Once;
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
+
+use common::wskill;
 
 const SKILLS: [&str; 5] = ["csv-insight", "log-triage", "python-math", "report-summary", "user-file-ops"];
 
@@ -44,19 +48,6 @@ fn project() -> &'static Path {
 
 fn folder_of(skill: &str) -> PathBuf {
     project().join("skills").join(skill)
-}
-
-/// The command line, without what a developer's environment would change.
-fn wskill() -> Command {
-    static COMPILED: Once = Once::new();
-    // Otherwise the tests, which run at the same time, would each compile the programs.
-    COMPILED.call_once(|| {
-        let setup = Command::new(env!("CARGO_BIN_EXE_wskill")).arg("setup").output().unwrap();
-        assert!(setup.status.success(), "wskill setup: {}", String::from_utf8_lossy(&setup.stderr));
-    });
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wskill"));
-    command.current_dir(project()).env_remove("SKILLS_ROOT").stdin(Stdio::null());
-    command
 }
 
 /// `wskill run skills/SKILL --workspace WORKSPACE [--input FROM=TO]... COMMAND`.

@@ -4,18 +4,20 @@
 //! 137 after another limit or a kill, 126 and 127 as a shell, and 125 for failures of wskill itself and wrong usage.
 //! Other subcommands exit with 0, 1, or 2 for wrong usage.
 
+mod hints;
 mod options;
 mod programs;
 mod report;
 mod run;
 mod setup;
+mod signals;
 mod wasm;
 
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::Flavour;
 
@@ -60,11 +62,20 @@ pub fn main() -> ExitCode {
     let failure = if runs { OWN_FAILURE } else { 1 };
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => {
-            // Nothing can be done about a standard error that is gone.
+        Err(error) if !error.use_stderr() || arguments.len() < 2 => {
+            // Nothing can be done about a stream that is gone.
             let _ = error.print();
-            let usage = if runs { OWN_FAILURE } else { 2 };
-            return ExitCode::from(if error.use_stderr() { usage } else { 0 });
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+        Err(error) => {
+            let text = usage_error(&error, &arguments);
+            say(&format!("error: {text}"));
+            let status = if runs { OWN_FAILURE } else { 2 };
+            if runs && arguments.iter().any(|argument| argument == "--json") {
+                // As above.
+                let _ = report::Report::failure(status, text).print();
+            }
+            return ExitCode::from(status);
         }
     };
     let done = match cli.command {
@@ -82,6 +93,20 @@ pub fn main() -> ExitCode {
             ExitCode::from(failure)
         }
     }
+}
+
+/// What is wrong with a call, in one line.
+fn usage_error(error: &clap::Error, arguments: &[OsString]) -> String {
+    let text = error.to_string();
+    // The first paragraph says what is wrong; a tip, the usage and a hint at --help follow.
+    let (what, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
+    let what = what.strip_prefix("error: ").unwrap_or(what).split_whitespace().collect::<Vec<_>>().join(" ");
+    let tip = rest.lines().find_map(|line| line.trim().strip_prefix("tip: ")).filter(|tip| tip.contains("similar"));
+    let tip = tip.map(|tip| format!(" ({tip})")).unwrap_or_default();
+    let known = Cli::command();
+    let name = arguments.get(1).and_then(|name| name.to_str());
+    let name = name.and_then(|name| known.find_subcommand(name)).map(|command| format!(" {}", command.get_name()));
+    format!("{what}{tip}; see `wskill{} --help`", name.unwrap_or_default())
 }
 
 fn compile_module(flavour: &str) -> ExitCode {

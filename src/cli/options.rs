@@ -11,6 +11,9 @@ use clap::Args;
 use super::Error;
 use crate::{Input, LimitName, Limits, Mount, Progress, ProgressEvent, Runtime, SandboxBuilder, Trace};
 
+/// The longest path in the sandbox, bytes.
+const PATH_MAX: usize = 4096;
+
 /// Limits and what goes in and out.
 #[derive(Debug, Args)]
 pub struct CommonArgs {
@@ -27,31 +30,31 @@ pub struct CommonArgs {
     pub stdin: Option<PathBuf>,
 
     /// Wall time, seconds [default: 300]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub timeout: Option<String>,
 
     /// Count instructions and stop after so many
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub fuel: Option<String>,
 
     /// Memory of all processes together [default: 1G]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub memory: Option<String>,
 
     /// What the guest may write to disk [default: 1G]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub disk: Option<String>,
 
     /// Processes at once [default: 128]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub processes: Option<String>,
 
     /// Descriptors of a process [default: 256]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub open_files: Option<String>,
 
     /// Captured output, with --json [default: 64M]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub output_bytes: Option<String>,
 
     /// Any limit by its name, as `--limit inodes=5000`
@@ -98,41 +101,54 @@ impl CommonArgs {
         Ok(limits)
     }
 
-    /// A sandbox with these limits and this trace.
-    pub fn builder(&self) -> Result<SandboxBuilder, Error> {
-        let mut builder = crate::Sandbox::builder().runtime(runtime()?).limits(self.limits()?);
+    /// Checks all options and opens what they name. Nothing is made but the trace's file. Standard input is wskill's
+    /// own by default when `inherit`.
+    pub fn prepare(&self, inherit: bool) -> Result<Prepared, Error> {
+        let limits = self.limits()?;
+        let mounts = self.mounts.iter().map(|text| parse_mount(text)).collect::<Result<_, _>>()?;
+        let own = |text: &String| {
+            let (name, value) = pair(text, "--env", "NAME=VALUE")?;
+            Ok::<_, Error>((name.to_owned(), value.to_owned()))
+        };
+        let env = self.env.iter().map(own).collect::<Result<_, _>>()?;
+        let input = self.input(inherit)?;
+        let mut builder = crate::Sandbox::builder().runtime(runtime()?).limits(limits);
         if let Some(seed) = self.deterministic {
             builder = builder.deterministic(seed);
         }
         if let Some(path) = &self.trace {
             builder = builder.trace(trace(path)?);
         }
-        Ok(builder)
+        Ok(Prepared { builder, mounts, env, input })
     }
 
-    /// Adds the user's mounts and variables. They come last, so that they win over wskill's own.
-    pub fn add_own(&self, mut builder: SandboxBuilder) -> Result<SandboxBuilder, Error> {
-        for text in &self.mounts {
-            builder = builder.mount(parse_mount(text)?);
-        }
-        for text in &self.env {
-            let (name, value) = pair(text, "--env", "NAME=VALUE")?;
-            builder = builder.env(name, value);
-        }
-        Ok(builder)
-    }
-
-    /// Standard input: what --stdin says, else wskill's own when `inherit`.
-    pub fn input(&self, inherit: bool) -> Result<Input, Error> {
+    fn input(&self, inherit: bool) -> Result<Input, Error> {
         match &self.stdin {
             Some(path) if path.as_os_str() != "-" => {
-                let file = File::open(path).map_err(|error| format!("--stdin {}: {error}", path.display()))?;
+                let shown = path.display();
+                let file = File::open(path).map_err(|error| format!("--stdin {shown}: {error}"))?;
+                if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+                    return Err(format!("--stdin {shown}: is a folder").into());
+                }
                 Ok(Input::reader(file))
             }
             None if !inherit => Ok(Input::Empty),
             _ => Ok(Input::reader(std::io::stdin())),
         }
     }
+}
+
+/// What the options say, checked.
+#[derive(Debug)]
+pub struct Prepared {
+    /// A sandbox with the limits and the trace.
+    pub builder: SandboxBuilder,
+    /// The user's mounts.
+    pub mounts: Vec<Mount>,
+    /// The user's variables.
+    pub env: Vec<(String, String)>,
+    /// Standard input.
+    pub input: Input,
 }
 
 /// The runtime of the command line; it shows on a terminal that programs are compiled.
@@ -187,6 +203,13 @@ pub fn parse_mount(text: &str) -> Result<Mount, Error> {
     };
     let split = paths.rfind(":/").filter(|&at| at > 0).ok_or_else(wrong)?;
     let (host, guest) = (&paths[..split], &paths[split + 1..]);
+    // Most likely a right that is none, as in `:wr`.
+    if guest.contains(':') {
+        return Err(wrong().into());
+    }
+    if guest.len() > PATH_MAX {
+        return Err(format!("--mount {host}: the path in the sandbox is longer than {PATH_MAX} bytes").into());
+    }
     if !Path::new(host).exists() {
         return Err(format!("--mount {text}: {host} does not exist").into());
     }
@@ -209,6 +232,10 @@ fn trace(path: &Path) -> Result<Trace, Error> {
 /// The argv of a command: one word is a line for bash, several are the command and its arguments.
 pub fn argv(words: &[OsString]) -> Vec<Vec<u8>> {
     match words {
+        // A line that begins so would be taken for options.
+        [line] if line.as_encoded_bytes().first().is_some_and(|first| b"-+".contains(first)) => {
+            vec![b"bash".to_vec(), b"-c".to_vec(), b"--".to_vec(), bytes(line)]
+        }
         [line] => vec![b"bash".to_vec(), b"-c".to_vec(), bytes(line)],
         words => words.iter().map(|word| bytes(word)).collect(),
     }
@@ -236,7 +263,7 @@ mod tests {
         for text in ["/tmp:/data", "/tmp:/data:ro", "/tmp:/data:rw"] {
             assert!(parse_mount(text).is_ok(), "{text}");
         }
-        for text in ["/tmp", "/tmp:data", ":/data", "/does/not/exist:/data", ""] {
+        for text in ["/tmp", "/tmp:data", ":/data", "/does/not/exist:/data", "/tmp:/data:wr", ""] {
             assert!(parse_mount(text).is_err(), "{text}");
         }
     }
@@ -245,6 +272,7 @@ mod tests {
     fn one_word_is_a_line_and_several_are_argv() {
         let words = |list: &[&str]| list.iter().map(OsString::from).collect::<Vec<_>>();
         assert_eq!(argv(&words(&["echo hi"])), [&b"bash"[..], b"-c", b"echo hi"]);
+        assert_eq!(argv(&words(&["-x"])), [&b"bash"[..], b"-c", b"--", b"-x"]);
         assert_eq!(argv(&words(&["echo", "hi"])), [b"echo", &b"hi"[..]]);
     }
 }

@@ -18,13 +18,17 @@ pub struct ProgramsArgs {
 /// Lists the commands that exist in the sandbox.
 pub fn programs(args: &ProgramsArgs) -> Result<u8, Error> {
     let commands = runtime()?.programs().commands();
-    let mut stdout = std::io::stdout().lock();
+    let mut text = String::new();
     if args.json {
-        writeln!(stdout, "{}", serde_json::to_string_pretty(&commands)?)?;
+        text = serde_json::to_string_pretty(&commands)? + "\n";
     } else {
         for command in commands {
-            writeln!(stdout, "{:<16} {:<12} {}", command.name, command.module, command.version)?;
+            text += &format!("{:<16} {:<12} {}\n", command.name, command.module, command.version);
         }
     }
-    Ok(0)
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // Who reads no further (`| head`) has got what it wanted.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(0),
+    }
 }

@@ -52,10 +52,10 @@ impl Report {
         }
     }
 
-    /// The report of a failure of wskill itself.
-    pub fn failure(error: String) -> Self {
+    /// The report of a failure of wskill itself, or of a run that was broken off.
+    pub fn failure(exit_code: u8, error: String) -> Self {
         Self {
-            exit_code: super::OWN_FAILURE,
+            exit_code,
             stdout: String::new(),
             stdout_base64: None,
             stderr: String::new(),

@@ -1,15 +1,17 @@
 //! `wskill run` and `wskill exec`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::options::{CommonArgs, argv};
+use super::hints::host_paths;
+use super::options::{CommonArgs, Prepared, argv};
 use super::report::Report;
+use super::signals::{Interrupts, Signal};
 use super::{Error, chain, say};
 use crate::skill::{self, Skill};
-use crate::workspace::{Keep, Place, Workspace};
+use crate::workspace::{Collected, Keep, Patterns, Place, Workspace};
 use crate::{Outcome, Output, RunBuilder, Sandbox, SandboxBuilder};
 
 /// Arguments of `wskill run`.
@@ -56,8 +58,8 @@ pub struct ExecArgs {
     #[arg(long, value_name = "DIR")]
     workspace_root: Option<PathBuf>,
 
-    /// Delete the workspace at the end
-    #[arg(long)]
+    /// Delete the workspace that was made for this run at the end
+    #[arg(long, conflicts_with = "workspace")]
     rm: bool,
 
     /// One word is a line for bash, several are a command and its arguments
@@ -86,13 +88,21 @@ pub async fn report_errors(json: bool, work: impl Future<Output = Result<u8, Err
     match work.await {
         Err(error) if json => {
             say(&format!("error: {}", chain(&*error)));
-            Report::failure(chain(&*error)).print()
+            Report::failure(super::OWN_FAILURE, chain(&*error)).print()
         }
         done => done,
     }
 }
 
 async fn launch(args: ExecArgs, skill: Option<&Skill>) -> Result<u8, Error> {
+    let interrupts = Interrupts::listen()?;
+    // All that can be wrong with the options is found before anything is made.
+    let patterns = Patterns::new(&args.outputs)?;
+    if args.cwd.as_deref() == Some("") {
+        return Err("--cwd: must not be empty".into());
+    }
+    check_places(&args, skill)?;
+    let prepared = args.common.prepare(skill.is_none())?;
     let place = match (&args.workspace, &args.workspace_root) {
         (Some(folder), _) => Place::Folder(folder.clone()),
         (None, Some(root)) => Place::Below(root.clone()),
@@ -102,32 +112,53 @@ async fn launch(args: ExecArgs, skill: Option<&Skill>) -> Result<u8, Error> {
     for input in &args.inputs {
         workspace.stage_input(input)?;
     }
-    let sandbox = build(&args, skill, &workspace)?;
-    let input = args.common.input(skill.is_none())?;
-    let command = sandbox.command(argv(&args.command)).stdin(input);
+    let (sandbox, input) = build(&args, skill, &workspace, prepared)?;
+    let words = argv(&args.command);
     let json = args.common.json;
-    let outcome = until_interrupted(stream(command, json)).await?;
+    let command = sandbox.command(words.iter().cloned()).stdin(input);
+    let outcome = interrupts.stop(stream(command, json)).await;
+    let foreign = host_paths(&words, &sandbox);
     // Nothing writes any more when outputs are read.
     sandbox.close().await;
-    let outcome = match outcome {
-        Some(outcome) => outcome,
-        None => {
+    let mut outcome = match outcome {
+        Ok(outcome) => outcome?,
+        Err(signal) => {
             workspace.finish(Keep::No)?;
-            return Ok(130);
+            return interrupted(signal, json);
         }
     };
-    let files = if json { workspace.collect(&args.outputs)? } else { Vec::new() };
-    let copied = match &args.out_dir {
-        Some(folder) => {
-            workspace.copy_outputs(folder)?;
-            true
+    if !outcome.success() {
+        outcome.hints.extend(foreign.into_iter().filter(|hint| !outcome.hints.contains(hint)).collect::<Vec<_>>());
+    }
+    let files = match deliver(&args, &workspace, &patterns) {
+        Ok(collected) => {
+            collected.notes.iter().for_each(|note| say(&format!("warning: {note}")));
+            outcome.hints.extend(collected.notes);
+            collected.files
         }
-        None => false,
+        Err(error) => {
+            // What the command has made is not lost with it.
+            let kept = workspace.path().to_owned();
+            workspace.keep();
+            return Err(format!("{}; the workspace is kept in {}", chain(&*error), kept.display()).into());
+        }
     };
-    if let Some(kept) = workspace.finish(if copied { Keep::No } else { Keep::WithOutputs })? {
+    let keep = if args.out_dir.is_some() { Keep::No } else { Keep::WithOutputs };
+    if let Some(kept) = workspace.finish(keep)? {
         say(&format!("the outputs are kept in {}; use --out-dir DIR to have them elsewhere", kept.display()));
     }
     finish(&outcome, json, files)
+}
+
+/// Reads and copies what the run left.
+fn deliver(args: &ExecArgs, workspace: &Workspace, patterns: &Patterns) -> Result<Collected, Error> {
+    let mut collected = if args.common.json { workspace.collect(patterns) } else { Collected::default() };
+    if let Some(folder) = &args.out_dir {
+        let notes = workspace.copy_outputs(folder)?;
+        let new: Vec<_> = notes.into_iter().filter(|note| !collected.notes.contains(note)).collect();
+        collected.notes.extend(new);
+    }
+    Ok(collected)
 }
 
 /// Prints the report, or the hints of a failed command, and answers the exit status.
@@ -146,6 +177,16 @@ pub fn finish(outcome: &Outcome, json: bool, files: Vec<crate::workspace::Output
     Ok(outcome.exit_code)
 }
 
+/// The end of a run that the user or the system broke off.
+pub fn interrupted(signal: Signal, json: bool) -> Result<u8, Error> {
+    let text = format!("interrupted by {}", signal.name());
+    say(&text);
+    if json {
+        return Report::failure(signal.status(), text).print();
+    }
+    Ok(signal.status())
+}
+
 /// Streams go to wskill's own as they come, but with --json they are captured.
 pub async fn stream(command: RunBuilder<'_>, json: bool) -> Result<Outcome, Error> {
     let command = if json {
@@ -156,19 +197,58 @@ pub async fn stream(command: RunBuilder<'_>, json: bool) -> Result<Outcome, Erro
     Ok(command.run().await?)
 }
 
-/// `None` when the user interrupted it; dropping the run's future ends it.
-pub async fn until_interrupted<T>(work: impl Future<Output = Result<T, Error>>) -> Result<Option<T>, Error> {
-    tokio::select! {
-        done = work => done.map(Some),
-        signal = tokio::signal::ctrl_c() => {
-            signal?;
-            Ok(None)
+/// Nothing is ever written into a skill's folder, and results do not go where a file is.
+fn check_places(args: &ExecArgs, skill: Option<&Skill>) -> Result<(), Error> {
+    let places = [
+        ("--workspace", &args.workspace),
+        ("--workspace-root", &args.workspace_root),
+        ("--out-dir", &args.out_dir),
+        ("--trace", &args.common.trace),
+    ];
+    for (option, path) in places {
+        let Some(path) = path else { continue };
+        let shown = path.display();
+        if path.as_os_str().is_empty() {
+            return Err(format!("{option}: must not be empty").into());
         }
+        let exists = existing_part(path);
+        if option != "--trace" && !exists.is_dir() {
+            return Err(format!("{option} {shown}: {} is no folder", exists.display()).into());
+        }
+        // `/dev/stderr` may be a link to what has no path.
+        let real = exists.canonicalize().or_else(|_| exists.parent().unwrap_or(exists).canonicalize());
+        let real = real.map_err(|error| format!("{option} {shown}: {error}"))?;
+        if let Some(skill) = skill
+            && real.starts_with(skill.folder())
+        {
+            return Err(format!("{option} {shown}: lies in the skill's folder, into which nothing is written").into());
+        }
+    }
+    Ok(())
+}
+
+/// The longest part of a path that is there.
+fn existing_part(path: &Path) -> &Path {
+    let mut part = path;
+    loop {
+        // Also a link that leads nowhere is there.
+        if part.symlink_metadata().is_ok() {
+            return part;
+        }
+        part = match part.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => return Path::new("."),
+        };
     }
 }
 
-fn build(args: &ExecArgs, skill: Option<&Skill>, workspace: &Workspace) -> Result<Sandbox, Error> {
-    let mut builder = workspace.mount(args.common.builder()?);
+fn build(
+    args: &ExecArgs,
+    skill: Option<&Skill>,
+    workspace: &Workspace,
+    prepared: Prepared,
+) -> Result<(Sandbox, crate::Input), Error> {
+    let mut builder = workspace.mount(prepared.builder);
     let mut cwd = "/workspace".to_owned();
     if let Some(skill) = skill {
         builder = mount_skill(builder, skill, workspace)?;
@@ -179,11 +259,18 @@ fn build(args: &ExecArgs, skill: Option<&Skill>, workspace: &Workspace) -> Resul
         Some(given) if given.starts_with('/') => given.clone(),
         Some(given) => format!("{cwd}/{given}"),
     };
-    let sandbox = args.common.add_own(builder.env("PWD", &cwd))?.cwd(&cwd).build()?;
+    if let Some(mount) = prepared.mounts.iter().find(|mount| mount.guest().trim_end_matches('/').is_empty()) {
+        let host = mount.host().display();
+        return Err(format!("--mount {host}:/: the sandbox's own files are there; mount it below, as at /data").into());
+    }
+    // The user's own mounts and variables come last, so that they win.
+    builder = prepared.mounts.into_iter().fold(builder.env("PWD", &cwd), SandboxBuilder::mount);
+    builder = prepared.env.into_iter().fold(builder, |builder, (name, value)| builder.env(name, value));
+    let sandbox = builder.cwd(&cwd).build()?;
     if !sandbox.has_folder(cwd.as_ref()) {
         return Err(format!("--cwd {cwd}: there is no such folder in the sandbox").into());
     }
-    Ok(sandbox)
+    Ok((sandbox, prepared.input))
 }
 
 fn mount_skill(builder: SandboxBuilder, skill: &Skill, workspace: &Workspace) -> Result<SandboxBuilder, Error> {

@@ -1,5 +1,7 @@
 //! `wskill setup`.
 
+use std::io::Write;
+
 use clap::Args;
 
 use super::options::runtime;
@@ -35,6 +37,8 @@ pub async fn setup(args: SetupArgs) -> Result<u8, Error> {
     if args.fuel {
         runtime.compile_all(Flavour::Fuel).await?;
     }
-    println!("{} programs are compiled in {}", runtime.programs().modules().count(), folder.display());
+    let count = runtime.programs().modules().count();
+    // Who does not want to read it has got what it asked for.
+    let _ = writeln!(std::io::stdout(), "{count} programs are compiled in {}", folder.display());
     Ok(u8::from(!damaged.is_empty()))
 }

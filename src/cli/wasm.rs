@@ -1,13 +1,17 @@
 //! `wskill wasm`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::Error;
 use super::options::{CommonArgs, bytes};
-use super::run::{finish, report_errors, stream, until_interrupted};
+use super::run::{finish, interrupted, report_errors, stream};
+use super::signals::Interrupts;
+use crate::SandboxBuilder;
 
 /// Arguments of `wskill wasm`.
 #[derive(Debug, Args)]
@@ -29,20 +33,43 @@ pub async fn wasm(args: WasmArgs) -> Result<u8, Error> {
     report_errors(args.common.json, launch(&args)).await
 }
 
+/// Reads a file; of one that is larger than `most`, which may have no end, only so much that the limit is seen.
+fn read(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 async fn launch(args: &WasmArgs) -> Result<u8, Error> {
+    let interrupts = Interrupts::listen()?;
     let shown = args.file.display();
-    let module = std::fs::read(&args.file).map_err(|error| format!("{shown}: {error}"))?;
+    let most = args.common.limits()?.module;
+    let module = read(&args.file, most).map_err(|error| format!("{shown}: {error}"))?;
     if !module.starts_with(b"\0asm") {
         return Err(format!("{shown}: not a WebAssembly file").into());
     }
+    if module.len() as u64 > most {
+        return Err(format!("{shown}: is larger than the limit `module`, which is {most} bytes").into());
+    }
+    // The layer in the version field is 1.
+    if args.common.deterministic.is_some() && module.get(6) == Some(&1) {
+        return Err("--deterministic: components get the host's time and randomness; build it for wasm32-wasip1".into());
+    }
     let name = args.file.file_name().unwrap_or(args.file.as_os_str());
     let argv = [name].into_iter().chain(args.args.iter().map(OsString::as_os_str)).map(bytes);
-    let sandbox = args.common.add_own(args.common.builder()?)?.bare().cwd("/").build()?;
-    let command = sandbox.command(argv).module(module).stdin(args.common.input(true)?);
-    let outcome = until_interrupted(stream(command, args.common.json)).await?;
+    let prepared = args.common.prepare(true)?;
+    if let Some(file) = prepared.mounts.iter().find(|mount| !mount.host().is_dir()) {
+        // WASI has preopened directories only.
+        return Err(format!("--mount {}: is no folder, and a module sees folders only", file.host().display()).into());
+    }
+    let builder = prepared.mounts.into_iter().fold(prepared.builder.bare().cwd("/"), SandboxBuilder::mount);
+    let builder = prepared.env.into_iter().fold(builder, |builder, (name, value)| builder.env(name, value));
+    let sandbox = builder.build()?;
+    let command = sandbox.command(argv).module(module).stdin(prepared.input);
+    let outcome = interrupts.stop(stream(command, args.common.json)).await;
     sandbox.close().await;
     match outcome {
-        Some(outcome) => finish(&outcome, args.common.json, Vec::new()),
-        None => Ok(130),
+        Ok(outcome) => finish(&outcome?, args.common.json, Vec::new()),
+        Err(signal) => interrupted(signal, args.common.json),
     }
 }

@@ -1,24 +1,33 @@
 //! WASI 0.2 command components, over wasmtime-wasi: the mounts are its preopens.
 //!
-//! A component is alone: it has no other processes, and wasmtime-wasi serves its files, so the limits `disk`, `inodes`
-//! and `file_size` are not counted for it. Time, fuel, memory and output are.
+//! A component is alone: it has no other processes. Its files are wasmtime-wasi's; what they take is counted in
+//! [`files`].
 
-use std::pin::Pin;
+mod files;
+mod streams;
+
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use wasmtime::component::{Component, Linker, ResourceTable};
 use wasmtime::{Engine, ResourceLimiter, Store, UpdateDeadline};
-use wasmtime_wasi::cli::{IsTerminal, StdinStream, StdoutStream};
-use wasmtime_wasi::p2::bindings::Command;
+use wasmtime_wasi::p2::bindings::CommandPre;
 use wasmtime_wasi::{FsPerms, I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
 use super::builder::Mount;
 use super::engine::{FUEL_INTERVAL, Flavour};
 use super::errno::Errno;
-use super::kernel::{End, ImageError, Kernel, Kind, OpenFile, Run, end_of_trap};
+use super::kernel::{End, INIT, ImageError, Kernel, OpenFile, Run, TraceEvent, end_of_trap};
 use super::limits::LimitName;
+
+use files::Ledger;
+use streams::Stream;
+
+/// The most handles (descriptors, streams, pollables) that a component may hold: each is an allocation of the host's.
+const HANDLES_MAX: usize = 10_000;
 
 /// What a component is started with.
 pub struct Request<'a> {
@@ -39,10 +48,12 @@ pub fn is_component(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\0asm") && bytes.get(6) == Some(&1)
 }
 
+/// What the host keeps for a component.
 struct State {
     wasi: WasiCtx,
     table: ResourceTable,
     limiter: Limiter,
+    ledger: Ledger,
 }
 
 impl WasiView for State {
@@ -106,29 +117,42 @@ pub async fn start(
         wasi.preopened_dir(mount.host(), mount.guest(), perms)
             .map_err(|error| failed(format!("cannot open {}: {error}", mount.host().display())))?;
     }
-    let [stdin, stdout, stderr] =
-        request.streams.map(|file| Stream { file, kernel: Arc::clone(kernel), pending: None });
+    let stderr_file = Arc::clone(&request.streams[2]);
+    let [stdin, stdout, stderr] = request.streams.map(|file| Stream::new(file, kernel));
     wasi.stdin(stdin).stdout(stdout).stderr(stderr);
 
     let engine = kernel.runtime.programs().engine(kernel.flavour).map_err(|error| failed(error.to_string()))?.clone();
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     let compiler = engine.clone();
-    let compiled = kernel.runtime.handle().spawn_blocking(move || Component::new(&compiler, &request.bytes)).await;
-    let component = compiled.map_err(|error| failed(error.to_string()))?;
-    let component = component.map_err(|error| failed(format!("the component cannot be compiled: {error:#}")))?;
+    let compiled = kernel.runtime.handle().spawn_blocking(move || compile(&compiler, &request.bytes)).await;
+    let command = compiled.map_err(|error| failed(error.to_string()))?.map_err(failed)?;
     run.extend_deadline(began.elapsed());
 
-    let state = State { wasi: wasi.build(), table: ResourceTable::new(), limiter: limiter(kernel) };
+    let mut table = ResourceTable::new();
+    table.set_max_capacity(HANDLES_MAX);
+    let budget = &kernel.budget;
+    let ledger = Ledger::new(Arc::clone(&budget.disk), Arc::clone(&budget.counters), kernel.limits.open_files);
+    let limiter = Limiter { kernel: Arc::clone(kernel), charged: 0 };
+    let state = State { wasi: wasi.build(), table, limiter, ledger };
     let store = store(&engine, kernel, run, state).map_err(|error| failed(error.to_string()))?;
-    let (kernel_of_task, run) = (Arc::clone(kernel), Arc::clone(run));
-    Ok(kernel.runtime.spawn(async move {
-        let end = execute(store, &engine, &component).await;
-        kernel_of_task.end_run(&run, end);
-    }))
+    run.processes.fetch_add(1, Ordering::Relaxed);
+    let life = Life { kernel: Arc::clone(kernel), run: Arc::clone(run), argv: request.argv, stderr: stderr_file };
+    life.tell_start();
+    Ok(kernel.runtime.spawn(life.execute(store, command)))
 }
 
-fn limiter(kernel: &Arc<Kernel>) -> Limiter {
-    Limiter { kernel: Arc::clone(kernel), charged: 0 }
+/// Compiles a component and checks that it is a command whose imports exist.
+fn compile(engine: &Engine, bytes: &[u8]) -> std::result::Result<CommandPre<State>, String> {
+    // Some of the engine's messages have several lines.
+    let line = |error: wasmtime::Error| format!("{error:#}").split_whitespace().collect::<Vec<_>>().join(" ");
+    let component =
+        Component::new(engine, bytes).map_err(|error| format!("the component cannot be compiled: {}", line(error)))?;
+    let mut linker = Linker::new(engine);
+    wasmtime_wasi::p2::add_to_linker_async(&mut linker)
+        .and_then(|()| files::add_to_linker(&mut linker))
+        .and_then(|()| linker.instantiate_pre(&component))
+        .and_then(CommandPre::new)
+        .map_err(|error| format!("the component cannot be linked: {}", line(error)))
 }
 
 fn store(engine: &Engine, kernel: &Kernel, run: &Run, state: State) -> wasmtime::Result<Store<State>> {
@@ -147,113 +171,87 @@ fn store(engine: &Engine, kernel: &Kernel, run: &Run, state: State) -> wasmtime:
     Ok(store)
 }
 
-async fn execute(mut store: Store<State>, engine: &Engine, component: &Component) -> End {
-    let mut linker = Linker::new(engine);
-    let linked = wasmtime_wasi::p2::add_to_linker_async(&mut linker);
-    let result = async {
-        linked?;
-        let command = Command::instantiate_async(&mut store, component, &linker).await?;
-        command.wasi_cli_run().call_run(&mut store).await
-    };
-    match result.await {
-        Ok(Ok(())) => End::Exited(0),
-        Ok(Err(())) => End::Exited(1),
-        Err(error) => match error.downcast_ref::<I32Exit>() {
-            Some(exit) => End::Exited((exit.0 & 0xff) as u8),
-            None => end_of_trap(&error),
-        },
-    }
-}
-
-type Pending = Pin<Box<dyn Future<Output = super::errno::Result<Vec<u8>>> + Send + Sync>>;
-
-/// A standard stream.
-struct Stream {
-    file: Arc<OpenFile>,
+/// A component that runs.
+struct Life {
     kernel: Arc<Kernel>,
-    pending: Option<Pending>,
+    run: Arc<Run>,
+    argv: Vec<String>,
+    stderr: Arc<OpenFile>,
 }
 
-impl Stream {
-    fn again(&self) -> Self {
-        Self { file: Arc::clone(&self.file), kernel: Arc::clone(&self.kernel), pending: None }
+impl Life {
+    fn name(&self) -> &str {
+        self.argv.first().map_or("", String::as_str)
     }
-}
 
-impl IsTerminal for Stream {
-    fn is_terminal(&self) -> bool {
-        false
+    fn tell_start(&self) {
+        if let Some(trace) = &self.kernel.trace {
+            trace.tell(TraceEvent::Start {
+                at_ms: self.kernel.clock.elapsed_ms(),
+                pid: INIT + 1,
+                parent: INIT,
+                program: self.name().to_owned(),
+                argv: self.argv.clone(),
+                cwd: "/".into(),
+            });
+        }
     }
-}
 
-impl StdinStream for Stream {
-    fn async_stream(&self) -> Box<dyn AsyncRead + Send + Sync> {
-        Box::new(self.again())
+    fn tell_end(&self, end: &End, cpu: Duration, peak_memory_bytes: u64) {
+        if let Some(trace) = &self.kernel.trace {
+            trace.tell(TraceEvent::Exit {
+                at_ms: self.kernel.clock.elapsed_ms(),
+                pid: INIT + 1,
+                status: end.shell_status(),
+                reason: match end {
+                    End::Exited(_) => None,
+                    End::Signaled(_, text) => text.clone(),
+                    End::Limit(name) => Some(name.to_string()),
+                    End::Failed(text) => Some(text.clone()),
+                },
+                cpu_ms: cpu.as_secs_f64() * 1e3,
+                peak_memory_bytes,
+            });
+        }
     }
-}
 
-impl StdoutStream for Stream {
-    fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
-        Box::new(self.again())
-    }
-}
-
-impl AsyncRead for Stream {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<std::io::Result<()>> {
-        let this = self.get_mut();
-        let Kind::Pipe { reader: Some(reader), .. } = this.file.kind() else { return Poll::Ready(Ok(())) };
-        let pipe = Arc::clone(reader.pipe());
-        let want = buffer.remaining();
-        let pending = this.pending.get_or_insert_with(|| {
-            Box::pin(async move {
-                let mut bytes = vec![0; want];
-                let count = pipe.read(&mut bytes).await?;
-                bytes.truncate(count);
-                Ok(bytes)
-            })
-        });
-        let polled = pending.as_mut().poll(context);
-        polled.map(|read| {
-            this.pending = None;
-            let bytes = read.map_err(|_| std::io::Error::from(std::io::ErrorKind::BrokenPipe))?;
-            // The buffer of a later call may be smaller than the one that was asked for; wasmtime-wasi's is not.
-            buffer.put_slice(&bytes[..bytes.len().min(buffer.remaining())]);
-            Ok(())
-        })
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, data: &[u8]) -> Poll<std::io::Result<usize>> {
-        let this = self.get_mut();
-        let broken = |_| std::io::Error::from(std::io::ErrorKind::BrokenPipe);
-        let Kind::Pipe { writer: Some(writer), .. } = this.file.kind() else {
-            return Poll::Ready(this.file.say(&this.kernel, data).map_err(broken));
+    async fn execute(self, mut store: Store<State>, command: CommandPre<State>) {
+        let fuel = store.get_fuel().ok();
+        let (result, cpu) = {
+            let mut code = pin!(async {
+                let command = command.instantiate_async(&mut store).await?;
+                command.wasi_cli_run().call_run(&mut store).await
+            });
+            let mut cpu = Duration::ZERO;
+            let result = poll_fn(|context| {
+                let began = Instant::now();
+                let polled = code.as_mut().poll(context);
+                cpu += began.elapsed();
+                polled
+            });
+            (result.await, cpu)
         };
-        let pipe = Arc::clone(writer.pipe());
-        let copy = data.to_vec();
-        let pending = this.pending.get_or_insert_with(|| {
-            Box::pin(async move {
-                pipe.write(&copy).await?;
-                Ok(copy)
-            })
-        });
-        let polled = pending.as_mut().poll(context);
-        polled.map(|written| {
-            this.pending = None;
-            written.map(|bytes| bytes.len()).map_err(broken)
-        })
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Poll::Ready(Ok(()))
+        let end = match result {
+            Ok(Ok(())) => End::Exited(0),
+            Ok(Err(())) => End::Exited(1),
+            Err(error) => match error.downcast_ref::<I32Exit>() {
+                Some(exit) => End::Exited((exit.0 & 0xff) as u8),
+                None => end_of_trap(&error),
+            },
+        };
+        if let (Some(tank), Some(before)) = (&self.run.fuel, fuel) {
+            tank.burn(before.saturating_sub(store.get_fuel().unwrap_or(0)));
+        }
+        if let End::Signaled(_, Some(reason)) | End::Failed(reason) = &end {
+            let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+            // Nobody to hear it is no reason to fail.
+            let _ = self.stderr.say(&self.kernel, format!("{}: {reason}\n", self.name()).as_bytes());
+        }
+        self.tell_end(&end, cpu, store.data().limiter.charged);
+        // Its streams end before its run does.
+        drop(store);
+        let Self { kernel, run, stderr, .. } = self;
+        drop(stderr);
+        kernel.end_run(&run, end);
     }
 }

@@ -68,6 +68,11 @@ impl Skill {
         &self.name
     }
 
+    /// Its folder on the host, without links.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Where it is in the sandbox.
     pub fn guest_path(&self) -> String {
         format!("{GUEST_ROOT}/{}", self.name)

@@ -1,22 +1,32 @@
 //! The folders of a run: `work/` (with `work/inputs/`), `out/` and `runs/`, on the host and in the sandbox.
+//!
+//! A guest may have put links anywhere in a workspace, so wskill itself works on a handle of the folder (`cap-std`)
+//! that no link leads out of.
 
-mod files;
+mod inputs;
+mod outputs;
+mod remove;
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use cap_std::fs::Dir;
+
 use crate::skill::Skill;
 use crate::{Mount, SandboxBuilder};
 
-pub use files::OutputFile;
+pub use outputs::{Collected, OutputFile, Patterns};
 
 /// Where the workspace is in the sandbox.
 const GUEST: &str = "/workspace";
+/// Where the writable folders of skills are in the workspace. Guests see them at their mounts only: a link in their
+/// place would be followed on the host.
+const VENVS: &str = ".venvs";
 
 /// Why a workspace cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
-    /// A folder cannot be made or read.
+    /// A folder or file cannot be made, read or copied.
     #[error("{action} {path}: {source}")]
     Io {
         /// What was tried.
@@ -29,6 +39,20 @@ pub enum WorkspaceError {
     /// An input is not there.
     #[error("--input {0}: there is no such file or folder")]
     NoInput(String),
+    /// An input is a device, a pipe or a socket.
+    #[error("--input {0}: {1} is neither a file nor a folder")]
+    SpecialInput(String, PathBuf),
+    /// A folder has a link to a folder above it.
+    #[error("--input {0}: the link {1} leads back to a folder above it")]
+    EndlessInput(String, PathBuf),
+    /// A file's place is a folder.
+    #[error("--input {text}: {path} is a folder; write {path}/ to put the file into it")]
+    InputOnFolder {
+        /// What was given.
+        text: String,
+        /// The folder.
+        path: PathBuf,
+    },
     /// An input's place is outside of the workspace.
     #[error("--input {0}: the place in the workspace must be a plain relative path, such as work/inputs/data.csv")]
     InputPlace(String),
@@ -69,39 +93,53 @@ pub enum Keep {
     WithOutputs,
 }
 
-/// A workspace.
+/// A workspace. Dropped before [`Workspace::finish`] it takes away what it made.
 #[derive(Debug)]
 pub struct Workspace {
-    root: PathBuf,
+    path: PathBuf,
+    root: Dir,
     run: String,
     temporary: bool,
     remove: bool,
+    /// Whether to delete the folder when dropped.
+    discard: bool,
 }
 
 impl Workspace {
-    /// Makes the folders that are not there. `remove` deletes them at the end.
+    /// Makes the folders that are not there. `remove` deletes a workspace that was made for this run at the end.
     ///
     /// # Errors
     /// When a folder cannot be made.
     pub fn create(place: Place, remove: bool) -> Result<Self, WorkspaceError> {
         let temporary = matches!(place, Place::Temporary);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let root = match place {
-            Place::Folder(folder) => folder,
-            Place::Below(parent) => new_folder(&parent, now.as_nanos())?,
-            Place::Temporary => new_folder(&std::env::temp_dir(), now.as_nanos())?,
+        let (path, made) = match place {
+            Place::Folder(folder) => {
+                let made = !folder.exists();
+                std::fs::create_dir_all(&folder).map_err(WorkspaceError::io("cannot make the workspace", &folder))?;
+                (folder, made)
+            }
+            Place::Below(parent) => (new_folder(&parent, now.as_nanos())?, true),
+            Place::Temporary => (new_folder(&std::env::temp_dir(), now.as_nanos())?, true),
         };
+        let root = Dir::open_ambient_dir(&path, cap_std::ambient_authority())
+            .map_err(WorkspaceError::io("cannot open the workspace", &path))?;
         let run = format!("run_{}", now.as_millis());
-        for folder in ["work/inputs", "out", &format!("runs/{run}")] {
-            let path = root.join(folder);
-            std::fs::create_dir_all(&path).map_err(WorkspaceError::io("cannot make", &path))?;
+        let workspace = Self { path, root, run, temporary, remove, discard: made };
+        for folder in ["work/inputs", "out", &format!("runs/{}", workspace.run)] {
+            workspace.make_folder(Path::new(folder))?;
         }
-        Ok(Self { root, run, temporary, remove })
+        Ok(workspace)
+    }
+
+    fn make_folder(&self, folder: &Path) -> Result<(), WorkspaceError> {
+        let made = self.root.create_dir_all(folder);
+        made.map_err(WorkspaceError::io("cannot make", &self.path.join(folder)))
     }
 
     /// Makes the folders visible in a sandbox, and names them in the environment.
     pub fn mount(&self, builder: SandboxBuilder) -> SandboxBuilder {
-        let builder = builder.mount(Mount::new(&self.root, GUEST).writable());
+        let builder = builder.mount(Mount::new(&self.path, GUEST).writable().link(VENVS, "skills"));
         let folders = [
             ("WORKSPACE_DIR", String::new()),
             ("SKILLS_DIR", "/skills".into()),
@@ -117,32 +155,53 @@ impl Workspace {
     /// # Errors
     /// When it cannot be made.
     pub fn venv(&self, skill: &Skill) -> Result<Mount, WorkspaceError> {
-        let path = self.root.join(".venvs").join(skill.name());
-        std::fs::create_dir_all(&path).map_err(WorkspaceError::io("cannot make", &path))?;
-        Ok(Mount::new(path, skill.guest_venv()).writable())
+        let folder = Path::new(VENVS).join(skill.name());
+        self.make_folder(&folder)?;
+        Ok(Mount::new(self.path.join(folder), skill.guest_venv()).writable())
     }
 
-    /// Deletes a workspace that is not to be kept. Answers its folder when a temporary one is kept for what is in `out/`.
+    /// Where it is on the host.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Leaves it as it is, whatever was asked for.
+    pub fn keep(mut self) {
+        self.discard = false;
+    }
+
+    /// Deletes a workspace that is not to be kept. Answers its folder when a temporary one is kept for what is in
+    /// `out/`.
     ///
     /// # Errors
     /// When it cannot be deleted.
-    pub fn finish(self, keep: Keep) -> Result<Option<PathBuf>, WorkspaceError> {
-        let has_outputs = || std::fs::read_dir(self.root.join("out")).is_ok_and(|mut entries| entries.next().is_some());
+    pub fn finish(mut self, keep: Keep) -> Result<Option<PathBuf>, WorkspaceError> {
+        self.discard = false;
+        let has_outputs = || self.root.read_dir("out").is_ok_and(|mut entries| entries.next().is_some());
         if !self.remove && self.temporary && keep == Keep::WithOutputs && has_outputs() {
-            return Ok(Some(self.root));
+            return Ok(Some(self.path.clone()));
         }
         if self.remove || self.temporary {
-            std::fs::remove_dir_all(&self.root).map_err(WorkspaceError::io("cannot delete", &self.root))?;
+            remove::tree(&self.path).map_err(WorkspaceError::io("cannot delete", &self.path))?;
         }
         Ok(None)
     }
 }
 
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        if self.discard {
+            // The failure that led here is told; this one would hide it.
+            let _ = remove::tree(&self.path);
+        }
+    }
+}
+
 /// Makes `ws_<session>_<time>` in a folder; the session is this process.
 fn new_folder(parent: &Path, time: u128) -> Result<PathBuf, WorkspaceError> {
-    std::fs::create_dir_all(parent).map_err(WorkspaceError::io("cannot make", parent))?;
+    std::fs::create_dir_all(parent).map_err(WorkspaceError::io("cannot make a workspace in", parent))?;
     let folder = parent.join(format!("ws_{}_{time}", std::process::id()));
-    make_private(&folder).map_err(WorkspaceError::io("cannot make", &folder))?;
+    make_private(&folder).map_err(WorkspaceError::io("cannot make the workspace", &folder))?;
     Ok(folder)
 }
 
@@ -153,3 +212,6 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,23 @@
+//! The command line, as its users meet it: what it prints, its exit statuses, and what it leaves behind.
+//!
+//! What it prints is compared with the snapshots in `snapshots/`; `INSTA_UPDATE=always cargo test --test cli` writes
+//! them anew, to be read before they are committed.
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod cache;
+mod component;
+mod errors;
+mod help;
+mod hints;
+mod module;
+mod report;
+mod session;
+#[cfg(unix)]
+mod signals;
+mod streams;
+mod trace;
+mod workspace;
