@@ -156,7 +156,7 @@ impl SandboxBuilder {
     }
 
     /// Makes runs repeatable: processes take turns in the order of their numbers, fuel is counted, time is made up
-    /// (it begins with 2026 and passes when it is asked for or slept), files of the host show that time and numbers of
+    /// (it begins with 2026 and passes with instructions, questions and sleep), files of the host show that time and numbers of
     /// their own, and randomness comes from `seed`. Standard input is read to its end first. The limit `wall_time` stays
     /// real, and a run that meets it ends anywhere.
     #[must_use]
@@ -190,8 +190,8 @@ impl SandboxBuilder {
             None => Runtime::shared()?,
         };
         check_overlap(&self.mounts)?;
-        let budget = Budget::new(&self.limits);
         let clock = Arc::new(if self.seed.is_some() { Clock::deterministic() } else { Clock::real() });
+        let budget = Budget::new(&self.limits, &clock, self.trace.as_ref());
         let fixed_time = self.seed.map(|_| FIXED_START as i64);
         let mut table = MountTable::new();
         let mut preopens = Vec::new();

@@ -52,7 +52,8 @@ impl Clock {
         Self { start: Instant::now(), fixed: None }
     }
 
-    /// A clock that moves when it is asked, and when everybody sleeps ([`Clock::advance`]).
+    /// A clock that moves when it is asked, when guests compute ([`Clock::pass`]) and when everybody sleeps
+    /// ([`Clock::advance`]).
     pub fn deterministic() -> Self {
         Self { start: Instant::now(), fixed: Some(Fixed::default()) }
     }
@@ -114,18 +115,32 @@ impl Clock {
         }
     }
 
-    /// Moves a deterministic clock to when the next sleeper is to wake, and wakes it. Answers whether there was one.
+    /// Moves a deterministic clock by the time that a guest has computed, ns.
+    pub fn pass(&self, time: u64) {
+        if let Some(fixed) = &self.fixed {
+            fixed.now.fetch_add(time, Ordering::Relaxed);
+        }
+    }
+
+    /// Wakes those whose time has come by a deterministic clock.
+    pub fn wake_due(&self) {
+        let Some(fixed) = &self.fixed else { return };
+        let due = {
+            let mut sleepers = fixed.sleepers();
+            let later = sleepers.split_off(&(fixed.now.load(Ordering::Relaxed).saturating_add(1), 0));
+            std::mem::replace(&mut *sleepers, later)
+        };
+        due.into_values().for_each(Waker::wake);
+    }
+
+    /// Moves a deterministic clock to when the next sleeper is to wake. Answers whether there is one.
     pub fn advance(&self) -> bool {
         let Some(fixed) = &self.fixed else { return false };
-        let due: Vec<Waker> = {
-            let mut sleepers = fixed.sleepers();
-            let Some((&(at, _), _)) = sleepers.first_key_value() else { return false };
-            let now = fixed.now.fetch_max(at, Ordering::Relaxed).max(at);
-            let later = sleepers.split_off(&(now.saturating_add(1), 0));
-            std::mem::replace(&mut *sleepers, later).into_values().collect()
-        };
-        due.into_iter().for_each(Waker::wake);
-        true
+        let next = fixed.sleepers().keys().next().copied();
+        next.is_some_and(|(at, _)| {
+            fixed.now.fetch_max(at, Ordering::Relaxed);
+            true
+        })
     }
 }
 
@@ -147,10 +162,14 @@ mod tests {
         let mut late = pin!(clock.sleep_until(9_000_000_000));
         assert!(late.as_mut().poll(&mut context).is_pending());
         assert!(early.as_mut().poll(&mut context).is_pending());
+        clock.wake_due();
+        assert!(early.as_mut().poll(&mut context).is_pending());
         assert!(clock.advance());
         assert!(early.as_mut().poll(&mut context).is_ready());
         assert!(late.as_mut().poll(&mut context).is_pending());
-        assert!(clock.advance());
+        clock.wake_due();
+        clock.pass(9_000_000_000);
+        clock.wake_due();
         assert!(late.as_mut().poll(&mut context).is_ready());
         assert!(!clock.advance());
         assert!(clock.monotonic() >= 9_000_000_000);

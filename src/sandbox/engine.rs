@@ -48,6 +48,16 @@ pub enum Allocation {
     },
 }
 
+impl Allocation {
+    /// How many instances there may be at once; `None` for as many as memory allows.
+    pub fn slots(self) -> Option<u32> {
+        match self {
+            Self::OnDemand => None,
+            Self::Pooled { slots, .. } => Some(slots),
+        }
+    }
+}
+
 /// Makes the engine of a flavour.
 ///
 /// # Errors

@@ -236,24 +236,43 @@ impl Limits {
     }
 }
 
-/// How often each limit refused something.
-#[derive(Debug, Default)]
-pub struct LimitCounters([AtomicU64; LimitName::ALL.len()]);
+/// How often each limit refused something, and who is told when it does so for the first time.
+#[derive(Default)]
+pub struct LimitCounters {
+    counts: [AtomicU64; LimitName::ALL.len()],
+    first: Option<Box<dyn Fn(LimitName) + Send + Sync>>,
+}
 
 impl LimitCounters {
+    /// Counters that call `first` when a limit refuses something for the first time.
+    pub fn telling(first: impl Fn(LimitName) + Send + Sync + 'static) -> Self {
+        Self { counts: Default::default(), first: Some(Box::new(first)) }
+    }
+
     /// Counts one refusal.
     pub fn hit(&self, name: LimitName) {
-        self.0[name as usize].fetch_add(1, Ordering::Relaxed);
+        let before = self.counts[name as usize].fetch_add(1, Ordering::Relaxed);
+        if before == 0
+            && let Some(first) = &self.first
+        {
+            first(name);
+        }
     }
 
     /// How often a limit refused something.
     pub fn count(&self, name: LimitName) -> u64 {
-        self.0[name as usize].load(Ordering::Relaxed)
+        self.counts[name as usize].load(Ordering::Relaxed)
     }
 
     /// The limits that refused something, with how often.
     pub fn snapshot(&self) -> Vec<(LimitName, u64)> {
         LimitName::ALL.iter().map(|&name| (name, self.count(name))).filter(|&(_, n)| n > 0).collect()
+    }
+}
+
+impl fmt::Debug for LimitCounters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.snapshot()).finish()
     }
 }
 

@@ -30,7 +30,6 @@ pub fn tree(programs: &Programs, data: &[(String, DataFile)]) -> Result<MemoryTr
         "home/user",
         "proc",
         "proc/self",
-        "proc/self/fd",
         "root",
         "tmp",
         "usr",
@@ -75,9 +74,7 @@ pub fn tree(programs: &Programs, data: &[(String, DataFile)]) -> Result<MemoryTr
     }
     // There is a name for the terminal, but no terminal behind it: opening it is ENXIO, as for a daemon.
     tree.add_device("dev/tty", 0x500, 0o666)?;
-    for fd in 0..DESCRIPTORS {
-        tree.add_device(format!("proc/self/fd/{fd}"), FD_DEVICE + fd, 0o700)?;
-    }
+    tree.add_devices("proc/self/fd", (0..DESCRIPTORS).map(|fd| (fd.to_string(), FD_DEVICE + fd)), 0o700)?;
     for (path, file) in data {
         if let DataFile::InMemory(bytes) = file {
             tree.add_file(path, Arc::clone(bytes), 0o644)?;

@@ -133,7 +133,7 @@ impl<'a> RunBuilder<'a> {
             }
             Err(error) => {
                 let code = not_started(kernel, &stderr, &name, &error).await;
-                run.finish(End::Exited(code));
+                run.finish(End::Exited(code), &kernel.budget.counters);
                 End::Exited(code)
             }
         };

@@ -7,7 +7,9 @@ use wasmtime::Linker;
 use super::{Call, MODULE, base, write_text};
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::guest::{Guest, HostCall};
-use crate::sandbox::kernel::{Kind, OpenRequest, Opened, ProcessCtx, metadata_at, metadata_of, open, settle_fuel};
+use crate::sandbox::kernel::{
+    Kind, OpenRequest, Opened, ProcessCtx, metadata_at, metadata_of, noted, open, settle_fuel,
+};
 use crate::sandbox::limits::WASM_STACK;
 use crate::sandbox::vfs::{FileType, Metadata, OpenOptions, SetTime};
 
@@ -110,13 +112,15 @@ fn change_calls(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "mkdir", |mut caller: Call<'_>, dirfd: i32, path: u32, length: u32, mode: u32| {
         caller.call(|guest, ctx| {
             let path = guest.path(path, length)?;
-            ctx.kernel.vfs.make_dir(&base(ctx, dirfd, &path)?, &path, mode & 0o1777 & !ctx.current.umask)
+            let base = base(ctx, dirfd, &path)?;
+            noted(ctx, &base, &path, ctx.kernel.vfs.make_dir(&base, &path, mode & 0o1777 & !ctx.current.umask))
         })
     })?;
     linker.func_wrap(MODULE, "mkfifo", |mut caller: Call<'_>, dirfd: i32, path: u32, length: u32, mode: u32| {
         caller.call(|guest, ctx| {
             let path = guest.path(path, length)?;
-            ctx.kernel.vfs.make_fifo(&base(ctx, dirfd, &path)?, &path, mode & 0o777 & !ctx.current.umask)
+            let base = base(ctx, dirfd, &path)?;
+            noted(ctx, &base, &path, ctx.kernel.vfs.make_fifo(&base, &path, mode & 0o777 & !ctx.current.umask))
         })
     })?;
     linker.func_wrap(
@@ -125,7 +129,9 @@ fn change_calls(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
         |mut caller: Call<'_>, dirfd: i32, path: u32, length: u32, mode: u32, flags: u32| {
             caller.call(|guest, ctx| {
                 let path = guest.path(path, length)?;
-                ctx.kernel.vfs.set_mode(&base(ctx, dirfd, &path)?, &path, flags & NOFOLLOW == 0, mode & 0o7777)
+                let base = base(ctx, dirfd, &path)?;
+                let answer = ctx.kernel.vfs.set_mode(&base, &path, flags & NOFOLLOW == 0, mode & 0o7777);
+                noted(ctx, &base, &path, answer)
             })
         },
     )?;
@@ -158,7 +164,9 @@ fn change_calls(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
             caller.call(|guest, ctx| {
                 let path = guest.path(path, length)?;
                 let base = base(ctx, dirfd, &path)?;
-                ctx.kernel.vfs.set_times(&base, &path, flags & NOFOLLOW == 0, time(accessed), time(modified))
+                let follow = flags & NOFOLLOW == 0;
+                let answer = ctx.kernel.vfs.set_times(&base, &path, follow, time(accessed), time(modified));
+                noted(ctx, &base, &path, answer)
             })
         },
     )?;

@@ -158,8 +158,12 @@ async fn spawn(caller: &mut Call<'_>, request: u32, out: u32) -> Result<()> {
     caller.parts()?.0.bytes(out, 4)?;
     let prepared = prepare_request(caller, request).await?;
     let (mut guest, ctx) = caller.parts()?;
-    let pid = start(&ctx.kernel, ctx.run(), Some(&ctx.process), prepared)?;
-    guest.write_i32(out, pid)
+    match start(&ctx.kernel, ctx.run(), Some(&ctx.process), prepared) {
+        Ok(pid) => guest.write_i32(out, pid),
+        // The caller is about to end with its run, and is to say nothing more.
+        Err(_) if ctx.run().is_over() => std::future::pending().await,
+        Err(errno) => Err(errno),
+    }
 }
 
 async fn exec(caller: &mut Call<'_>, request: u32) -> Result<Flow> {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::sandbox::limits::{Account, LimitCounters, Limits};
+use super::trace::{Trace, TraceEvent};
+use crate::sandbox::clock::Clock;
+use crate::sandbox::limits::{Account, LimitCounters, LimitName, Limits};
 use crate::sandbox::vfs::Quota;
 
 /// The accounts of a sandbox, and how often each of its limits refused something.
@@ -23,9 +25,18 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Accounts with nothing in them.
-    pub fn new(limits: &Limits) -> Self {
-        let counters = Arc::<LimitCounters>::default();
+    /// Accounts with nothing in them. The trace is told of each limit that refuses something, the first time.
+    pub fn new(limits: &Limits, clock: &Arc<Clock>, trace: Option<&Trace>) -> Self {
+        let counters = Arc::new(match trace {
+            None => LimitCounters::default(),
+            Some(trace) => {
+                let (trace, clock) = (trace.clone(), Arc::clone(clock));
+                let tell = move |limit: LimitName| {
+                    trace.tell(TraceEvent::Limit { at_ms: clock.elapsed_ms(), limit: limit.as_str() });
+                };
+                LimitCounters::telling(tell)
+            }
+        });
         let memory = Arc::new(Account::new(limits.memory));
         let disk = Quota::new(limits.disk, limits.inodes, limits.file_size, Arc::clone(&counters));
         let unnamed = Quota::new(u64::MAX, u64::MAX, u64::MAX, Arc::clone(&counters));

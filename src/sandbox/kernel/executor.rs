@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use crate::sandbox::clock::Clock;
-use crate::sandbox::runtime::Runtime;
 
 type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -23,7 +23,7 @@ type Place = (i32, u64);
 #[derive(Debug)]
 pub enum Executor {
     /// On the runtime's threads.
-    Threads(Arc<Runtime>),
+    Threads(Handle),
     /// One after another.
     Ordered(Arc<Ordered>),
 }
@@ -52,19 +52,19 @@ impl TaskHandle {
 
 impl Executor {
     /// An executor on the runtime's threads, or in order when the clock is a made-up one.
-    pub fn new(runtime: Arc<Runtime>, clock: Arc<Clock>) -> Self {
+    pub fn new(threads: Handle, clock: Arc<Clock>) -> Self {
         if !clock.is_deterministic() {
-            return Self::Threads(runtime);
+            return Self::Threads(threads);
         }
         let state = State { tasks: BTreeMap::new(), started: 0, driven: false };
         let shared = Shared { woken: Notify::new(), outside: AtomicBool::new(false) };
-        Self::Ordered(Arc::new(Ordered { runtime, clock, state: Mutex::new(state), shared: Arc::new(shared) }))
+        Self::Ordered(Arc::new(Ordered { threads, clock, state: Mutex::new(state), shared: Arc::new(shared) }))
     }
 
     /// Runs a task of a process.
     pub fn spawn(&self, pid: i32, job: impl Future<Output = ()> + Send + 'static) -> TaskHandle {
         match self {
-            Self::Threads(runtime) => TaskHandle::Thread(runtime.spawn(job).abort_handle()),
+            Self::Threads(threads) => TaskHandle::Thread(threads.spawn(job).abort_handle()),
             Self::Ordered(ordered) => TaskHandle::Ordered(Arc::clone(ordered), ordered.add(pid, Box::pin(job))),
         }
     }
@@ -87,7 +87,7 @@ impl Executor {
 /// Tasks that run one at a time.
 #[derive(Debug)]
 pub struct Ordered {
-    runtime: Arc<Runtime>,
+    threads: Handle,
     clock: Arc<Clock>,
     state: Mutex<State>,
     shared: Arc<Shared>,
@@ -154,7 +154,7 @@ impl Ordered {
         let place = (pid, state.started);
         state.tasks.insert(place, Task { job: Some(job), flag });
         if !std::mem::replace(&mut state.driven, true) {
-            self.runtime.spawn(Arc::clone(self).drive());
+            self.threads.spawn(Arc::clone(self).drive());
         }
         self.shared.woken.notify_one();
         place
@@ -163,6 +163,7 @@ impl Ordered {
     /// Polls the tasks, in rounds, until none is left.
     async fn drive(self: Arc<Self>) {
         loop {
+            self.clock.wake_due();
             let round: Vec<Place> = {
                 let mut state = self.state();
                 if state.tasks.is_empty() {

@@ -8,6 +8,7 @@ mod budget;
 mod context;
 mod descriptors;
 mod device;
+mod end;
 mod executor;
 mod identity;
 mod image;
@@ -42,14 +43,15 @@ pub use budget::Budget;
 pub use context::{Context, ProcessCtx};
 pub use descriptors::Descriptors;
 pub use device::{DEVICES, Device};
+pub use end::{End, Waited};
 pub use executor::{Executor, yield_now};
 pub use identity::Identities;
 pub use image::{FD_DEVICE, ImageError, program_file};
 pub use lock::{LockKind, LockTable};
-pub use open::{OpenRequest, Opened, list_directory, metadata_at, metadata_of, open};
+pub use open::{OpenRequest, Opened, list_directory, metadata_at, metadata_of, noted, open};
 pub use open_file::{Kind, OpenFile};
 pub use pipe::{PIPE_BUF, Pipe, PipeReader, PipeWriter};
-pub use process::{End, INIT, ProcessTable, Selector, Waited};
+pub use process::{INIT, ProcessTable, Selector};
 pub use random::Random;
 pub use run::{FuelTank, Miss, Run};
 pub use signal::{Delivery, Disposition, Signal};
@@ -151,7 +153,7 @@ impl Kernel {
             flavour,
             processes: ProcessTable::new(limits.processes, limits.spawns),
             locks: Arc::default(),
-            executor: Executor::new(Arc::clone(&runtime), Arc::clone(&clock)),
+            executor: Executor::new(runtime.handle().clone(), Arc::clone(&clock)),
             identities: Identities::new(clock.is_deterministic(), &budget.memory),
             clock,
             budget,
@@ -210,10 +212,7 @@ impl Kernel {
 
     /// Ends a run with this outcome and all its processes.
     pub fn end_run(&self, run: &Arc<Run>, end: End) {
-        if let End::Limit(name) = end {
-            self.budget.counters.hit(name);
-        }
-        if run.finish(end.clone()) {
+        if run.finish(end.clone(), &self.budget.counters) {
             let rest = match end {
                 End::Limit(_) => end,
                 _ => End::Signaled(Signal::KILL, None),

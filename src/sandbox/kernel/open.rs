@@ -73,19 +73,24 @@ pub fn open(ctx: &ProcessCtx, request: &OpenRequest) -> Result<Opened> {
             error: answer.as_ref().err().map(|errno| format!("{errno:?}")),
         });
     }
-    if let Err(errno) = &answer {
-        note_miss(ctx, request, *errno);
-    }
-    answer
+    noted(ctx, &request.base, &request.path, answer)
 }
 
-fn note_miss(ctx: &ProcessCtx, request: &OpenRequest, errno: Errno) {
-    let text = || String::from_utf8_lossy(&request.path).into_owned();
+/// Passes an answer on; the run notes what a person could do something about.
+pub fn noted<T>(ctx: &ProcessCtx, base: &GuestPath, path: &[u8], answer: Result<T>) -> Result<T> {
+    let Err(errno @ (Errno::ReadOnly | Errno::NoEntry)) = answer else { return answer };
+    let whole = match path {
+        [b'/', ..] => path.to_vec(),
+        _ if base.is_root() => [b"/", path].concat(),
+        _ => [base.as_bytes(), b"/", path].concat(),
+    };
+    let text = || String::from_utf8_lossy(&whole).into_owned();
     match errno {
         Errno::ReadOnly => ctx.run().miss(Miss::ReadOnly(text())),
-        Errno::NoEntry if is_host_like(&request.path) => ctx.run().miss(Miss::HostPath(text())),
+        _ if is_host_like(&whole) => ctx.run().miss(Miss::HostPath(text())),
         _ => {}
     }
+    answer
 }
 
 /// Whether a path looks like one of the host: below a folder that hosts have and the sandbox has not.
@@ -137,7 +142,7 @@ fn open_fifo(
     let pipe = ctx.kernel.fifo(key);
     let (readers_seen, writers_seen) = pipe.seen();
     let (_, no_reader) = pipe.write_state();
-    let (_, no_writer) = pipe.read_state();
+    let no_writer = pipe.no_writer();
     if write && !read && request.nonblocking && no_reader {
         return Err(Errno::NoDeviceOrAddress);
     }
@@ -158,7 +163,7 @@ fn open_fifo(
 
 /// What `stat` tells of a path; `/proc/self/fd/N` is what descriptor N is.
 pub fn metadata_at(ctx: &ProcessCtx, base: &GuestPath, path: &[u8], follow: bool) -> Result<Metadata> {
-    let metadata = ctx.kernel.vfs.metadata(base, path, follow)?;
+    let metadata = noted(ctx, base, path, ctx.kernel.vfs.metadata(base, path, follow))?;
     if metadata.device_id < FD_DEVICE {
         return Ok(ctx.kernel.identities.show(metadata));
     }

@@ -71,10 +71,9 @@ impl Pipe {
         if self.capacity.is_some() { LimitName::Pipes } else { LimitName::Memory }
     }
 
-    /// How many bytes wait, and whether no writer is left.
-    pub fn read_state(&self) -> (usize, bool) {
-        let state = self.lock();
-        (state.data.len(), state.writers == 0)
+    /// Whether no writer is left.
+    pub fn no_writer(&self) -> bool {
+        self.lock().writers == 0
     }
 
     /// How many bytes fit, and whether no reader is left.
@@ -84,7 +83,7 @@ impl Pipe {
         (room, state.readers == 0)
     }
 
-    /// Told when [`Pipe::read_state`] may have changed.
+    /// Told when [`PipeReader::ready`] may have changed.
     pub fn readable(&self) -> &Notify {
         &self.readable
     }
@@ -206,7 +205,11 @@ impl Pipe {
 
 /// An end that reads; the last one to go makes writes fail.
 #[derive(Debug)]
-pub struct PipeReader(Arc<Pipe>);
+pub struct PipeReader {
+    pipe: Arc<Pipe>,
+    /// How many writers had come before it, if none was there.
+    before_writers: Option<u64>,
+}
 
 impl PipeReader {
     /// A new reading end.
@@ -214,24 +217,32 @@ impl PipeReader {
         let mut state = pipe.lock();
         state.readers += 1;
         state.readers_seen += 1;
+        let before_writers = (state.writers == 0).then_some(state.writers_seen);
         drop(state);
         pipe.writable.notify_waiters();
-        Self(Arc::clone(pipe))
+        Self { pipe: Arc::clone(pipe), before_writers }
     }
 
     /// The pipe.
     pub fn pipe(&self) -> &Arc<Pipe> {
-        &self.0
+        &self.pipe
+    }
+
+    /// How many bytes wait, and whether the last writer has left. As on Linux, one that opened a FIFO before any writer
+    /// came is not told so.
+    pub fn ready(&self) -> (usize, bool) {
+        let state = self.pipe.lock();
+        (state.data.len(), state.writers == 0 && self.before_writers != Some(state.writers_seen))
     }
 }
 
 impl Drop for PipeReader {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
+        let mut state = self.pipe.lock();
         state.readers -= 1;
         if state.readers == 0 {
             drop(state);
-            self.0.writable.notify_waiters();
+            self.pipe.writable.notify_waiters();
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
+use super::end::{End, Waited};
 use super::run::Run;
 use super::signal::{Delivery, Disposition, Signal, Signals};
 use crate::sandbox::errno::{Errno, Result};
@@ -13,55 +14,6 @@ use crate::sandbox::limits::LimitName;
 
 /// The pid of init: the kernel itself, parent of orphans.
 pub const INIT: i32 = 1;
-
-/// How a process ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
-    /// By exiting, or falling off the end of its main function (0).
-    Exited(u8),
-    /// By a signal: sent by somebody, or standing for a trap (the text says which).
-    Signaled(Signal, Option<String>),
-    /// Because the run it belonged to met this limit.
-    Limit(LimitName),
-    /// It never ran: the program could not be loaded or made. The text says why.
-    Failed(String),
-}
-
-impl End {
-    /// The status as wait(2) encodes it.
-    pub fn wait_status(&self) -> i32 {
-        match self {
-            Self::Exited(code) => i32::from(*code) << 8,
-            Self::Signaled(signal, _) => signal.number(),
-            Self::Limit(_) => Signal::KILL.number(),
-            Self::Failed(_) => 126 << 8,
-        }
-    }
-
-    /// The status as a shell shows it: 128 + n for signal n.
-    pub fn shell_status(&self) -> u8 {
-        match self {
-            Self::Exited(code) => *code,
-            Self::Signaled(signal, _) => 128 + (signal.number() & 0x7f) as u8,
-            Self::Limit(LimitName::WallTime) => 124,
-            Self::Limit(_) => 137,
-            Self::Failed(_) => 126,
-        }
-    }
-}
-
-/// A child that has ended, as `wait` tells it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Waited {
-    /// Which.
-    pub pid: i32,
-    /// Its wait status.
-    pub status: i32,
-    /// Processor time, ns.
-    pub cpu_ns: u64,
-    /// The most memory it had, bytes.
-    pub peak_memory: u64,
-}
 
 /// The part of a process that others reach.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, oneshot};
 
-use super::process::End;
-use crate::sandbox::limits::Account;
+use super::end::End;
+use crate::sandbox::limits::{Account, LimitCounters};
 
 /// Something the guest asked for in vain that a person or model could do something about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,12 +84,16 @@ impl Run {
         self.first.load(Ordering::Relaxed) == pid
     }
 
-    /// Ends the run for the caller; the first end counts. The answer says whether this was it.
-    pub fn finish(&self, end: End) -> bool {
+    /// Ends the run for the caller; the first end counts, and a limit that ends it is counted once. The answer says
+    /// whether this was it.
+    pub fn finish(&self, end: End, counters: &LimitCounters) -> bool {
         let sender = self.end.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.over.store(true, Ordering::Release);
         match sender {
             Some(sender) => {
+                if let End::Limit(name) = end {
+                    counters.hit(name);
+                }
                 // The caller may have gone: dropping a run's future ends it.
                 let _ = sender.send(end);
                 true

@@ -10,7 +10,6 @@ use super::run::Run;
 use super::trace::TraceEvent;
 use super::{Kernel, task};
 use crate::sandbox::errno::{Errno, Result};
-use crate::sandbox::limits::LimitName;
 use crate::sandbox::vfs::{FileType, GuestPath};
 
 /// A descriptor of a child: number there, number in the parent (-1: closed).
@@ -139,9 +138,9 @@ pub fn start(kernel: &Arc<Kernel>, run: &Arc<Run>, parent: Option<&Process>, pre
     if group.is_some_and(|group| group != 0 && !kernel.processes.has_group(group)) {
         return Err(Errno::NotPermitted);
     }
+    let place = image.program.place()?;
     let process = kernel.processes.create(Arc::clone(run), parent, group, ignored).map_err(|name| {
         kernel.budget.counters.hit(name);
-        tell_limit(kernel, parent, name);
         Errno::Again
     })?;
     if run.is_over() {
@@ -165,7 +164,7 @@ pub fn start(kernel: &Arc<Kernel>, run: &Arc<Run>, parent: Option<&Process>, pre
         run.set_first(pid);
     }
     trace_start(&ctx, &image.label);
-    task::start(ctx, image.program);
+    task::start(ctx, image.program, place);
     Ok(pid)
 }
 
@@ -180,13 +179,6 @@ pub fn trace_start(ctx: &ProcessCtx, label: &str) {
             argv: ctx.argv.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect(),
             cwd: ctx.current.cwd.to_string(),
         });
-    }
-}
-
-fn tell_limit(kernel: &Kernel, parent: Option<&Process>, name: LimitName) {
-    if let Some(trace) = &kernel.trace {
-        let pid = parent.map_or(super::INIT, |parent| parent.pid);
-        trace.tell(TraceEvent::Limit { at_ms: kernel.clock.elapsed_ms(), pid, limit: name.as_str() });
     }
 }
 

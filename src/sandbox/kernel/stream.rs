@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use super::Kernel;
-use super::process::End;
+use super::end::End;
 use super::run::Run;
 use crate::sandbox::errno::Result;
 use crate::sandbox::limits::LimitName;

@@ -9,13 +9,14 @@ use wasmtime::{Store, Trap, UpdateDeadline};
 
 use super::Kernel;
 use super::context::ProcessCtx;
-use super::process::{End, Process};
+use super::end::End;
+use super::process::Process;
 use super::signal::Signal;
 use super::spawn::Prepared;
 use super::trace::TraceEvent;
 use crate::sandbox::engine::{FUEL_INTERVAL, Flavour};
 use crate::sandbox::limits::LimitName;
-use crate::sandbox::program::Program;
+use crate::sandbox::program::{InstancePlace, Program};
 
 /// How a guest's code is left from within a host call.
 #[derive(Debug, thiserror::Error)]
@@ -31,13 +32,13 @@ pub enum Flow {
     Exec(std::sync::Mutex<Option<Prepared>>),
 }
 
-/// Starts the task of a new process.
-pub fn start(ctx: ProcessCtx, program: Arc<Program>) {
+/// Starts the task of a new process, whose instance has this place.
+pub fn start(ctx: ProcessCtx, program: Arc<Program>, place: InstancePlace) {
     let kernel = Arc::clone(&ctx.kernel);
     kernel.task_begins();
     let pid = ctx.process.pid;
     // It ends by itself: it waits for its doom.
-    drop(kernel.executor.spawn(pid, life(ctx, program)));
+    drop(kernel.executor.spawn(pid, life(ctx, program, place)));
 }
 
 /// What must happen at the end of a process's task even when a host call panics: otherwise its parent, its run and the
@@ -57,7 +58,7 @@ impl Drop for Alive {
     }
 }
 
-async fn life(mut ctx: ProcessCtx, mut program: Arc<Program>) {
+async fn life(mut ctx: ProcessCtx, mut program: Arc<Program>, place: InstancePlace) {
     let kernel = Arc::clone(&ctx.kernel);
     let process = Arc::clone(&ctx.process);
     let mut alive = Alive { kernel: Arc::clone(&kernel), process: Arc::clone(&process), told: false };
@@ -90,6 +91,7 @@ async fn life(mut ctx: ProcessCtx, mut program: Arc<Program>) {
                 alive.told = true;
                 // Taking down the instance (unmapping its memory) is off everyone's path.
                 drop(store);
+                drop(place);
                 break;
             }
         }
@@ -268,6 +270,8 @@ async fn timed<F: Future>(code: F, kernel: &Kernel, process: &Process) -> F::Out
             && !process.waiting.load(Ordering::Relaxed)
         {
             process.fuel_ahead.fetch_add(FUEL_INTERVAL, Ordering::Relaxed);
+            // Made-up time passes with what is computed, one nanosecond for an instruction.
+            kernel.clock.pass(FUEL_INTERVAL);
             if tank.burn(FUEL_INTERVAL) == 0 {
                 kernel.end_run(&process.run, End::Limit(LimitName::Fuel));
             }

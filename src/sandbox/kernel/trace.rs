@@ -53,12 +53,10 @@ pub enum TraceEvent {
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
-    /// Something was refused for a limit.
+    /// A limit refused something or ended the run, for the first time.
     Limit {
         /// Time since the sandbox began, ms.
         at_ms: f64,
-        /// Who.
-        pid: i32,
         /// Which limit.
         limit: &'static str,
     },

@@ -12,10 +12,11 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 use tokio::runtime::Handle;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 use wasmtime::{Engine, InstancePre, Linker, Module, Store};
 
 use super::engine::{self, Allocation, Flavour};
+use super::errno::{self, Errno};
 use super::kernel::ProcessCtx;
 use super::{abi, wasi};
 
@@ -103,6 +104,7 @@ pub struct Program {
     flavour: Flavour,
     bound: bool,
     initial_memory: u64,
+    places: Option<Arc<Semaphore>>,
 }
 
 impl std::fmt::Debug for Program {
@@ -112,7 +114,8 @@ impl std::fmt::Debug for Program {
 }
 
 impl Program {
-    fn new(linker: &Linker<ProcessCtx>, module: &Module, flavour: Flavour) -> Result<Self, ProgramError> {
+    fn new(flavoured: &Flavoured, module: &Module, flavour: Flavour) -> Result<Self, ProgramError> {
+        let Flavoured { linker, places, .. } = flavoured;
         if module.get_export("_start").is_none() {
             return Err(ProgramError::Link("it exports no `_start`: it is a library, not a command".into()));
         }
@@ -125,6 +128,7 @@ impl Program {
             flavour,
             bound: module.imports().any(|import| import.module() == abi::MODULE),
             initial_memory: pages.saturating_mul(1 << 16),
+            places: places.clone(),
         })
     }
 
@@ -146,6 +150,12 @@ impl Program {
     /// The memory it begins with, bytes.
     pub fn initial_memory(&self) -> u64 {
         self.initial_memory
+    }
+
+    /// A place for an instance in the runtime's pool. `Again` when all are taken, by whatever sandboxes.
+    pub fn place(&self) -> errno::Result<InstancePlace> {
+        let place = self.places.as_ref().map(|places| Arc::clone(places).try_acquire_owned()).transpose();
+        place.map_err(|_| Errno::Again)
     }
 
     /// Makes an instance.
@@ -171,6 +181,21 @@ pub struct CommandInfo {
 struct Flavoured {
     engine: Engine,
     linker: Linker<ProcessCtx>,
+    /// The places of its pool.
+    places: Option<Arc<Semaphore>>,
+}
+
+/// A place for an instance, given back when dropped: after the instance.
+pub type InstancePlace = Option<OwnedSemaphorePermit>;
+
+/// A module that is wanted, before its bytes are needed.
+struct Wanted<'a> {
+    /// For progress.
+    name: &'a str,
+    /// Bytes, for progress.
+    size: u64,
+    /// Its name in the cache, the same for the same bytes.
+    key: String,
 }
 
 type Slot = Arc<OnceCell<Arc<Program>>>;
@@ -287,7 +312,8 @@ impl Programs {
         let mut linker = Linker::new(&engine);
         wasi::add_to_linker(&mut linker).map_err(failed)?;
         abi::add_to_linker(&mut linker).map_err(failed)?;
-        Ok(cell.get_or_init(|| Flavoured { engine, linker }))
+        let places = self.allocation.slots().map(|slots| Arc::new(Semaphore::new(slots as usize)));
+        Ok(cell.get_or_init(|| Flavoured { engine, linker, places }))
     }
 
     /// The engine of a flavour.
@@ -323,13 +349,10 @@ impl Programs {
         let began = Instant::now();
         let source = &self.modules[index];
         let program = slot
-            .get_or_try_init(|| async {
-                let key = source.key();
-                let make = {
-                    let source = source.clone();
-                    move || source.bytes()
-                };
-                self.compile(handle, &source.name, source.size, key, make, flavour, &Compiler::Here).await
+            .get_or_try_init(|| {
+                let wanted = Wanted { name: &source.name, size: source.size, key: source.key() };
+                let source = source.clone();
+                self.compile(handle, flavour, wanted, &Compiler::Here, move || source.bytes())
             })
             .await?;
         Ok((Arc::clone(program), began.elapsed()))
@@ -354,26 +377,25 @@ impl Programs {
         let size = bytes.len() as u64;
         let program = slot
             .get_or_try_init(|| {
-                let key = source::hex(&digest);
-                self.compile(handle, "module", size, key, move || Ok(bytes), flavour, &self.compiler)
+                let wanted = Wanted { name: "module", size, key: source::hex(&digest) };
+                self.compile(handle, flavour, wanted, &self.compiler, move || Ok(bytes))
             })
             .await?;
         Ok((Arc::clone(program), began.elapsed()))
     }
 
     /// Takes a module from the cache, or compiles it into the cache.
-    #[allow(clippy::too_many_arguments)] // one caller each for what is installed and what is not
     async fn compile(
         &self,
         handle: &Handle,
-        name: &str,
-        size: u64,
-        key: String,
-        bytes: impl FnOnce() -> Result<Vec<u8>, ProgramError> + Send + 'static,
         flavour: Flavour,
+        wanted: Wanted<'_>,
         compiler: &Compiler,
+        bytes: impl FnOnce() -> Result<Vec<u8>, ProgramError> + Send + 'static,
     ) -> Result<Arc<Program>, ProgramError> {
-        let Flavoured { engine, linker } = self.flavoured(flavour)?;
+        let Wanted { name, size, key } = wanted;
+        let flavoured = self.flavoured(flavour)?;
+        let engine = &flavoured.engine;
         let key = cache::key(&key, engine);
         let module = match self.cache.load(engine, &key) {
             Some(module) => module,
@@ -392,7 +414,7 @@ impl Programs {
                 done.map_err(|error| ProgramError::Compile(error.to_string()))??
             }
         };
-        Ok(Arc::new(Program::new(linker, &module, flavour)?))
+        Ok(Arc::new(Program::new(flavoured, &module, flavour)?))
     }
 
     /// Compiles every installed module of a flavour that is not compiled yet.

@@ -9,7 +9,7 @@ use super::types::{self, LOOKUP_FOLLOW, O_CREAT, O_DIRECTORY, O_EXCL, O_TRUNC, R
 use super::{Call, MODULE};
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::guest::HostCall;
-use crate::sandbox::kernel::{OpenRequest, Opened, ProcessCtx, metadata_at, open, settle_fuel};
+use crate::sandbox::kernel::{OpenRequest, Opened, ProcessCtx, metadata_at, noted, open, settle_fuel};
 use crate::sandbox::vfs::{GuestPath, OpenOptions};
 
 /// Defines the calls.
@@ -17,7 +17,8 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "path_create_directory", |mut caller: Call<'_>, fd: i32, path: u32, length: u32| {
         caller.call(|guest, ctx| {
             let path = guest.path(path, length)?;
-            ctx.kernel.vfs.make_dir(&base(ctx, fd, &path)?, &path, 0o777 & !ctx.current.umask)
+            let base = base(ctx, fd, &path)?;
+            noted(ctx, &base, &path, ctx.kernel.vfs.make_dir(&base, &path, 0o777 & !ctx.current.umask))
         })
     })?;
     linker.func_wrap(
@@ -46,7 +47,8 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
                 let path = guest.path(path, length)?;
                 let (accessed, modified) = times(accessed, modified, flags)?;
                 let follow = lookup & LOOKUP_FOLLOW != 0;
-                ctx.kernel.vfs.set_times(&base(ctx, fd, &path)?, &path, follow, accessed, modified)
+                let base = base(ctx, fd, &path)?;
+                noted(ctx, &base, &path, ctx.kernel.vfs.set_times(&base, &path, follow, accessed, modified))
             })
         },
     )?;
@@ -58,7 +60,8 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
                 let path = guest.path(path, length)?;
                 let path2 = guest.path(path2, length2)?;
                 let (from, to) = (base(ctx, fd, &path)?, base(ctx, fd2, &path2)?);
-                ctx.kernel.vfs.link(&from, &path, flags & LOOKUP_FOLLOW != 0, &to, &path2)
+                let follow = flags & LOOKUP_FOLLOW != 0;
+                noted(ctx, &to, &path2, ctx.kernel.vfs.link(&from, &path, follow, &to, &path2))
             })
         },
     )?;
@@ -85,7 +88,8 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
     linker.func_wrap(MODULE, "path_remove_directory", |mut caller: Call<'_>, fd: i32, path: u32, length: u32| {
         caller.call(|guest, ctx| {
             let path = guest.path(path, length)?;
-            ctx.kernel.vfs.remove_dir(&base(ctx, fd, &path)?, &path)
+            let base = base(ctx, fd, &path)?;
+            noted(ctx, &base, &path, ctx.kernel.vfs.remove_dir(&base, &path))
         })
     })?;
     linker.func_wrap(
@@ -95,7 +99,8 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
             caller.call(|guest, ctx| {
                 let path = guest.path(path, length)?;
                 let path2 = guest.path(path2, length2)?;
-                ctx.kernel.vfs.rename(&base(ctx, fd, &path)?, &path, &base(ctx, fd2, &path2)?, &path2)
+                let (from, to) = (base(ctx, fd, &path)?, base(ctx, fd2, &path2)?);
+                noted(ctx, &from, &path, ctx.kernel.vfs.rename(&from, &path, &to, &path2))
             })
         },
     )?;
@@ -106,14 +111,16 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
             caller.call(|guest, ctx| {
                 let target = guest.path(target, target_length)?;
                 let path = guest.path(path, length)?;
-                ctx.kernel.vfs.symlink(&target, &base(ctx, fd, &path)?, &path)
+                let base = base(ctx, fd, &path)?;
+                noted(ctx, &base, &path, ctx.kernel.vfs.symlink(&target, &base, &path))
             })
         },
     )?;
     linker.func_wrap(MODULE, "path_unlink_file", |mut caller: Call<'_>, fd: i32, path: u32, length: u32| {
         caller.call(|guest, ctx| {
             let path = guest.path(path, length)?;
-            ctx.kernel.vfs.unlink(&base(ctx, fd, &path)?, &path)
+            let base = base(ctx, fd, &path)?;
+            noted(ctx, &base, &path, ctx.kernel.vfs.unlink(&base, &path))
         })
     })?;
     Ok(())

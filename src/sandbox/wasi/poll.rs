@@ -10,7 +10,7 @@ use wasmtime::Linker;
 use super::{CLOCK_MONOTONIC, CLOCK_REALTIME, Call, MODULE};
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::guest::{Guest, HostCall};
-use crate::sandbox::kernel::{Kernel, Kind, OpenFile, Pipe, ProcessCtx, settle_fuel};
+use crate::sandbox::kernel::{Kernel, Kind, OpenFile, Pipe, PipeReader, ProcessCtx, settle_fuel};
 use crate::sandbox::limits::POLL_MAX;
 
 const SUBSCRIPTION: u32 = 48;
@@ -126,9 +126,9 @@ fn parse(guest: &Guest<'_>, ctx: &ProcessCtx, address: u32) -> Result<Subscripti
     Ok(Subscription { user_data: number(0), what })
 }
 
-fn reader(file: &OpenFile) -> Option<&Arc<Pipe>> {
+fn reader(file: &OpenFile) -> Option<&PipeReader> {
     match file.kind() {
-        Kind::Pipe { reader: Some(reader), .. } => Some(reader.pipe()),
+        Kind::Pipe { reader, .. } => reader.as_ref(),
         _ => None,
     }
 }
@@ -153,7 +153,7 @@ fn look(kernel: &Kernel, subscriptions: &[Subscription]) -> Vec<Event> {
             What::Time(at) => (kernel.clock.monotonic() >= *at).then(|| event(TAG_CLOCK, 0, false)).flatten(),
             What::Read(file) => match reader(file) {
                 None => event(TAG_READ, 1, false),
-                Some(pipe) => match pipe.read_state() {
+                Some(reader) => match reader.ready() {
                     (0, false) => None,
                     (bytes, ended) => event(TAG_READ, bytes as u64, ended),
                 },
@@ -187,7 +187,7 @@ fn listen<'a>(kernel: &'a Kernel, subscriptions: &'a [Subscription]) -> Vec<Chan
                 earliest = Some(earliest.map_or(*at, |other| other.min(*at)));
                 continue;
             }
-            What::Read(file) => reader(file).map(|pipe| pipe.readable()),
+            What::Read(file) => reader(file).map(|reader| reader.pipe().readable()),
             What::Write(file) | What::NoReader(file) => writer(file).map(|pipe| pipe.writable()),
             What::Failed(..) => None,
         };

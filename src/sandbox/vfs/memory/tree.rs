@@ -106,6 +106,22 @@ impl MemoryTree {
         self.add_leaf(path.as_ref(), kind, mode)
     }
 
+    /// Adds many device files (names and numbers) to a directory at once, which is cheaper than one by one.
+    pub fn add_devices(&self, folder: &str, devices: impl IntoIterator<Item = (String, u64)>, mode: u32) -> Result<()> {
+        self.add_dir(folder, 0o755)?;
+        let attributes = self.attributes(mode);
+        let mut nodes = self.nodes_mut();
+        let folder = nodes.find_directory(folder.as_bytes())?;
+        let mut made = BTreeMap::new();
+        for (name, device) in devices {
+            check_name(name.as_bytes())?;
+            let leaf = Leaf::new(nodes.next_inode(), LeafKind::Device(device), attributes, InodeCharge::default());
+            made.insert(name.into_bytes().into(), Entry::Leaf(Arc::new(leaf)));
+        }
+        nodes.directory_mut(folder)?.entries.append(&mut made);
+        Ok(())
+    }
+
     fn add_leaf(&self, path: &[u8], kind: LeafKind, mode: u32) -> Result<()> {
         let charge = InodeCharge::default();
         self.add(path, |tree, inode| Entry::Leaf(Arc::new(Leaf::new(inode, kind, tree.attributes(mode), charge))))
