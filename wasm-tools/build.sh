@@ -114,6 +114,7 @@ case ${1:-} in
     fi
     ;;
 --pack)
+    find_wasm_toolchain
     pack "${2:?usage: build.sh --pack FOLDER}" dist
     ;;
 --source-hash)

@@ -59,6 +59,8 @@ class _Finished:
     def exec_module(self, module):
         for function in _exit_functions.pop(module.__name__, ()):
             sys.modules["atexit"].register(function)
+        if module.__name__ == "multiprocessing":
+            sys.modules["__mp_main__"] = sys.modules.get("__main__")
 
 
 class SnapshotImporter(zipimport.zipimporter):
@@ -96,6 +98,8 @@ def prepare():
             print(f"preload: {name}: {error}", file=sys.stderr)
 
     atexit.register = atexit_register
+    # multiprocessing's second name for the program's module, which comes back when a program imports it.
+    del sys.modules["__mp_main__"]
     sys.stdout.reconfigure(line_buffering=False)
 
     import _wskill_patches

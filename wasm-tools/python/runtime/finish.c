@@ -9,6 +9,7 @@
 #include "pycore_pylifecycle.h"
 #include "pycore_pystate.h"
 #include "pycore_runtime.h"
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "runtime.h"
@@ -18,24 +19,35 @@ int flush_std_files(void);
 void wait_for_thread_shutdown(PyThreadState *tstate);
 void finalize_modules_delete_special(PyThreadState *tstate, int verbose);
 
-static PyObject *snapshot_modules;   /* a frozenset */
+static PyObject *snapshot_modules;         /* a frozenset */
+static PyDictKeysObject *snapshot_keys;    /* of sys.modules, and where what is added to it comes */
+static Py_ssize_t snapshot_end;
 
 void wskill_remember_modules(PyObject *modules)
 {
+	PyObject *known = PyImport_GetModuleDict();
 	snapshot_modules = PyFrozenSet_New(modules);
 	if (!snapshot_modules) _Exit(73);
+	while (PyDict_Next(known, &snapshot_end, NULL, NULL)) continue;
+	snapshot_keys = ((PyDictObject *)known)->ma_keys;
 }
 
-/* Takes the program's modules out of sys.modules. The result lists them, in the order of their import. */
+static bool append_program_module(PyObject *name, PyObject *module, PyObject *names, PyObject *taken)
+{
+	if (!PyModule_Check(module) || PySet_Contains(snapshot_modules, module) != 0) return true;
+	return PyList_Append(names, name) == 0 && PyList_Append(taken, module) == 0;
+}
+
+/* Takes the program's modules out of sys.modules. The result lists them, in the order of their import. As long as the
+ * table has not been laid out anew, all but __main__ come after the snapshot's, which lie in many pages, untouched. */
 static PyObject *take_program_modules(void)
 {
 	PyObject *modules = PyImport_GetModuleDict(), *names = PyList_New(0), *taken = PyList_New(0);
-	Py_ssize_t position = 0;
-	PyObject *name, *module;
-	while (names && taken && PyDict_Next(modules, &position, &name, &module)) {
-		if (!PyModule_Check(module) || PySet_Contains(snapshot_modules, module) != 0) continue;
-		if (PyList_Append(names, name) < 0 || PyList_Append(taken, module) < 0) break;
-	}
+	PyObject *name = &_Py_ID(__main__), *module = PyDict_GetItemWithError(modules, name);
+	bool going = names && taken && (!module || append_program_module(name, module, names, taken));
+	Py_ssize_t position = ((PyDictObject *)modules)->ma_keys == snapshot_keys ? snapshot_end : 0;
+	while (going && PyDict_Next(modules, &position, &name, &module))
+		going = name == &_Py_ID(__main__) || append_program_module(name, module, names, taken);
 	for (Py_ssize_t i = 0; names && i < PyList_GET_SIZE(names); i++)
 		if (PyDict_DelItem(modules, PyList_GET_ITEM(names, i)) < 0) PyErr_Clear();
 	Py_XDECREF(names);

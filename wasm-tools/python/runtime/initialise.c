@@ -80,4 +80,5 @@ void wskill_initialise(void)
 	wskill_prepare_threads();
 	Py_DECREF(modules);
 	freeze_objects();
+	wskill_settle();
 }

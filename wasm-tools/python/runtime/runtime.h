@@ -18,6 +18,8 @@ int wskill_finish(void);
 void wskill_remember_modules(PyObject *modules);
 /* Looks up, while the snapshot is made, what wskill_resume calls. `boot` is the module _wskill_boot. */
 void wskill_prepare_resume(PyObject *boot);
+/* Arranges the memory of the finished snapshot so that a process writes to few of its pages: see settle.c. */
+void wskill_settle(void);
 /* Lets the kernel interrupt computations. */
 void wskill_watch_signals(void);
 #endif

@@ -71,7 +71,7 @@ impl Shell {
     pub fn run_text(&mut self, text: Vec<u8>, line: u32, source: Rc<[u8]>) -> Run<i32> {
         let depth_outside = self.depth;
         self.depth += crate::exec::DEPTH_OF_ENVIRONMENT;
-        if self.depth > crate::exec::MAX_DEPTH || crate::os::stack_is_short() {
+        if self.depth > crate::exec::MAX_DEPTH || crate::stack::is_short() {
             self.depth = depth_outside;
             return Err(self.too_deep());
         }
@@ -129,7 +129,7 @@ impl Shell {
                         Err(Unwind::Break(_) | Unwind::Continue(_)) => {}
                         Err(unwind) => break Err(unwind),
                     }
-                    if self.st.opts.onecmd {
+                    if self.st.opts.onecmd && !self.from_string {
                         break Ok(self.st.status);
                     }
                 }

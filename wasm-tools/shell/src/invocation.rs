@@ -5,6 +5,8 @@ use crate::os;
 use crate::parse::Parser;
 use crate::shell::{Shell, Unwind, VERSION};
 use crate::state::options::SetOptions;
+use crate::state::vars::Var;
+use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
 /// Option under which a parent shell hands over its state.
@@ -15,8 +17,12 @@ const STATE_OPTION: &[u8] = b"--wskill-state=";
 struct Request {
     command: bool,
     stdin: bool,
+    interactive: bool,
     login: bool,
     posix: bool,
+    norc: bool,
+    noprofile: bool,
+    rcfile: Option<Vec<u8>>,
     set: Vec<(Vec<u8>, bool)>,
     shopt: Vec<(Vec<u8>, bool)>,
 }
@@ -27,7 +33,8 @@ pub fn run(argv: Vec<Vec<u8>>) -> i32 {
     if let Some(number) = argv.get(1).and_then(|a| a.strip_prefix(STATE_OPTION)) {
         return run_inherited(number);
     }
-    let mut shell = Shell::new(&arg0);
+    // The process ends with the shell: to free its memory piece by piece would only take time.
+    let mut shell = ManuallyDrop::new(Shell::new(&arg0));
     let base = arg0.rsplit(|&c| c == b'/').next().unwrap_or_default();
     let mut request = Request {
         login: base.starts_with(b"-"),
@@ -58,15 +65,13 @@ pub fn run(argv: Vec<Vec<u8>>) -> i32 {
     }
     note_ignored_signals(&mut shell);
     let words = &argv[rest..];
+    if request.interactive {
+        start_interactive(&mut shell, &request);
+    }
     if request.command {
         let Some((text, words)) = words.split_first() else {
-            shell.write_stderr(
-                &[
-                    shell.st.arg0.to_vec().as_slice(),
-                    b": -c: option requires an argument\n",
-                ]
-                .concat(),
-            );
+            let text = [&shell.st.arg0[..], b": -c: option requires an argument\n"].concat();
+            shell.write_stderr(&text);
             return 2;
         };
         shell.from_string = true;
@@ -78,11 +83,13 @@ pub fn run(argv: Vec<Vec<u8>>) -> i32 {
         if let Some(status) = login_files(&mut shell, &request) {
             return status;
         }
+        let var = Var::scalar(text.as_slice());
+        Rc::make_mut(&mut shell.st.vars).insert(Rc::from(&b"BASH_EXECUTION_STRING"[..]), Rc::new(var));
         let parser = Parser::new(text.clone(), 1, shell.st.source.clone());
         return shell.run_main(parser);
     }
     match words.split_first().filter(|_| !request.stdin) {
-        Some((script, args)) => run_script(shell, &request, script, args),
+        Some((script, args)) => run_script(&mut shell, &request, script, args),
         None => {
             shell.from_stdin = true;
             shell.st.positional = Rc::new(words.to_vec());
@@ -95,7 +102,7 @@ pub fn run(argv: Vec<Vec<u8>>) -> i32 {
     }
 }
 
-fn run_script(mut shell: Shell, request: &Request, script: &[u8], args: &[Vec<u8>]) -> i32 {
+fn run_script(shell: &mut Shell, request: &Request, script: &[u8], args: &[Vec<u8>]) -> i32 {
     // A name without slash is also looked up along PATH.
     let mut path = script.to_vec();
     if !script.contains(&b'/')
@@ -125,7 +132,7 @@ fn run_script(mut shell: Shell, request: &Request, script: &[u8], args: &[Vec<u8
     shell.st.last_argument = own_name.as_slice().into();
     shell.main_source = Some(path.as_slice().into());
     shell.st.positional = Rc::new(args.to_vec());
-    if let Some(status) = login_files(&mut shell, request) {
+    if let Some(status) = login_files(shell, request) {
         return status;
     }
     if let Some(file) = shell
@@ -160,7 +167,8 @@ fn run_inherited(number: &[u8]) -> i32 {
         .and_then(|n| n.parse().ok())
         .unwrap_or(-1);
     match crate::state::transfer::decode(fd) {
-        Some((mut shell, list)) => {
+        Some((shell, list)) => {
+            let mut shell = ManuallyDrop::new(shell);
             let result = shell.run_list(&list);
             let result = match result {
                 // A subshell's break leaves its loop only.
@@ -182,34 +190,28 @@ fn parse_options(shell: &mut Shell, argv: &[Vec<u8>], request: &mut Request) -> 
     let mut i = 1;
     let own_name = String::from_utf8_lossy(&shell.st.arg0).into_owned();
     let invalid = |option: &str| {
-        os::write_error(format!("{own_name}: {option}: invalid option\n").as_bytes());
-        os::write_error(
-            format!(
-                "Usage:\t{own_name} [GNU long option] [option] ...\n\
-                 \t{own_name} [GNU long option] [option] script-file ...\n"
-            )
-            .as_bytes(),
-        );
+        os::write_error(format!("{own_name}: {option}: invalid option\n{}", usage(&own_name)).as_bytes());
         2
     };
     while let Some(word) = argv.get(i) {
         if let Some(name) = word.strip_prefix(b"--").filter(|n| !n.is_empty()) {
             match name {
-                b"norc" | b"noprofile" | b"noediting" => {}
+                b"norc" => request.norc = true,
+                b"noprofile" => request.noprofile = true,
+                b"noediting" => {}
                 b"posix" => request.posix = true,
                 b"login" => request.login = true,
                 b"verbose" => request.set.push((b"verbose".to_vec(), true)),
-                b"rcfile" | b"init-file" => i += 1,
+                b"rcfile" | b"init-file" => {
+                    i += 1;
+                    request.rcfile = argv.get(i).cloned();
+                }
                 b"version" => {
                     os_out(format!("GNU bash, version {VERSION} (wskill)\n").as_bytes());
                     return Err(0);
                 }
                 b"help" => {
-                    let usage = format!(
-                        "Usage:\t{own_name} [option] [script-file [argument ...]]\n\
-                         \t{own_name} -c command [name [argument ...]]\n"
-                    );
-                    os_out(usage.as_bytes());
+                    os_out(format!("GNU bash, version {VERSION} (wskill)\n{}", usage(&own_name)).as_bytes());
                     return Err(0);
                 }
                 _ => return Err(invalid(&String::from_utf8_lossy(word))),
@@ -237,15 +239,7 @@ fn parse_options(shell: &mut Shell, argv: &[Vec<u8>], request: &mut Request) -> 
                 b's' => request.stdin = true,
                 b'l' => request.login = true,
                 b'r' | b'D' => {}
-                b'i' => {
-                    os::write_error(
-                        format!(
-                            "{own_name}: -i: not supported in the sandbox: there is no terminal to be interactive on\n"
-                        )
-                        .as_bytes(),
-                    );
-                    return Err(2);
-                }
+                b'i' => request.interactive = true,
                 b'o' | b'O' => {
                     i += 1;
                     let Some(name) = argv.get(i) else {
@@ -284,6 +278,35 @@ fn parse_options(shell: &mut Shell, argv: &[Vec<u8>], request: &mut Request) -> 
     Ok(i.min(argv.len()))
 }
 
+/// How the shell is called, as bash tells it.
+fn usage(name: &str) -> String {
+    const LONG: [&str; 16] = [
+        "debug",
+        "debugger",
+        "dump-po-strings",
+        "dump-strings",
+        "help",
+        "init-file",
+        "login",
+        "noediting",
+        "noprofile",
+        "norc",
+        "posix",
+        "pretty-print",
+        "rcfile",
+        "restricted",
+        "verbose",
+        "version",
+    ];
+    let mut text = format!("Usage:\t{name} [GNU long option] [option] ...\n");
+    text += &format!("\t{name} [GNU long option] [option] script-file ...\nGNU long options:\n");
+    for option in LONG {
+        text += &format!("\t--{option}\n");
+    }
+    text += "Shell options:\n\t-ilrsD or -c command or -O shopt_option\t\t(invocation only)\n";
+    text + "\t-abefhkmnptuvxBCEHPT or -o option\n"
+}
+
 fn os_out(text: &[u8]) {
     let _ = os::write_all(1, text);
 }
@@ -294,6 +317,9 @@ fn login_files(shell: &mut Shell, request: &Request) -> Option<i32> {
         return None;
     }
     Rc::make_mut(&mut shell.st.shopts).login_shell = true;
+    if request.noprofile {
+        return None;
+    }
     let home = shell.get_scalar(b"HOME").unwrap_or_default();
     let mut files = vec![b"/etc/profile".to_vec()];
     let user = [&b"/.bash_profile"[..], b"/.bash_login", b"/.profile"];
@@ -310,6 +336,28 @@ fn login_files(shell: &mut Shell, request: &Request) -> Option<i32> {
         }
     }
     None
+}
+
+/// `-i`: what scripts and start files can see of it. Nothing is prompted for, and there is no job control.
+fn start_interactive(shell: &mut Shell, request: &Request) {
+    shell.interactive = true;
+    shell.set_option(b"histexpand", true);
+    Rc::make_mut(&mut shell.st.shopts).expand_aliases = true;
+    if shell.get_scalar(b"PS1").is_none() {
+        let var = Var::scalar(&b"\\s-\\v\\$ "[..]);
+        Rc::make_mut(&mut shell.st.vars).insert(Rc::from(&b"PS1"[..]), Rc::new(var));
+    }
+    if request.login || request.norc {
+        return;
+    }
+    let file = match &request.rcfile {
+        Some(file) => file.clone(),
+        None => [shell.get_scalar(b"HOME").unwrap_or_default().as_slice(), b"/.bashrc"].concat(),
+    };
+    if let Ok(text) = os::read_file(&file) {
+        // Even a start file that exits ends only itself: there is nobody to ask what to do instead.
+        let _ = shell.run_sourced(&file, text, None);
+    }
 }
 
 /// Signals that are ignored from the start stay so.

@@ -74,17 +74,6 @@ pub fn random_u32() -> u32 {
     hasher.finish() as u32
 }
 
-/// Whether the module's stack is nearly used up. It begins at address 0 of the memory and grows towards it, so the
-/// address of a local variable is what is left.
-#[inline(never)]
-pub fn stack_is_short() -> bool {
-    let marker = 0u8;
-    ((&raw const marker) as usize) < STACK_RESERVE
-}
-
-/// What one step of the recursions needs at most, with builtins, parser and messages on top: bytes.
-const STACK_RESERVE: usize = 160 * 1024;
-
 // ---- Descriptors ----
 
 pub fn read(fd: Fd, buf: &mut [u8]) -> Result<usize> {
@@ -343,7 +332,12 @@ pub fn kill(pid: i32, signal: i32) -> Result<()> {
 
 /// Gives the kernel a moment to deliver what is pending.
 pub fn pause_briefly() {
-    let _ = sys_fd::poll(&[], Some(Duration::from_millis(1)));
+    pause(Duration::from_millis(1));
+}
+
+/// Waits, or until a signal comes.
+pub fn pause(time: Duration) {
+    let _ = sys_fd::poll(&[], Some(time));
 }
 
 pub fn getpid() -> i32 {

@@ -46,6 +46,8 @@ pub struct Shell {
     pub main_source: Option<Rc<[u8]>>,
     /// Commands come from `-c`.
     pub from_string: bool,
+    /// `-i` was given.
+    pub interactive: bool,
     /// Commands come from standard input.
     pub from_stdin: bool,
     /// Output of builtins on its way to descriptor 1.
@@ -83,6 +85,10 @@ pub struct Shell {
     pub source_depth: u32,
     /// What a trap run inside of a reading builtin left.
     pub pending_unwind: Option<Unwind>,
+    /// The builtin that is running, for messages about its output.
+    pub builtin: &'static str,
+    /// Depth of running commands whose function or subshell hides traps: `BASH_COMMAND` is noted all the same.
+    pub hidden_traps: u32,
     /// An error in `[[` is its status and does not give up the command.
     pub cond_soft: bool,
 }
@@ -125,6 +131,7 @@ impl Shell {
             completions: Rc::default(),
             cwd: Rc::from(&b""[..]),
             command_text: Rc::from(&b""[..]),
+            limits: Rc::default(),
         };
         Self {
             st,
@@ -132,6 +139,7 @@ impl Shell {
             ppid: os::getppid(),
             main_source: None,
             from_string: false,
+            interactive: false,
             from_stdin: false,
             out: Vec::new(),
             contexts: Vec::new(),
@@ -152,6 +160,8 @@ impl Shell {
             eval_depth: 0,
             source_depth: 0,
             pending_unwind: None,
+            builtin: "",
+            hidden_traps: 0,
             cond_soft: false,
         }
     }
@@ -324,7 +334,7 @@ impl Shell {
 
     /// The unwind of an expansion error that ends a non-interactive shell.
     pub fn fatal_expansion(&mut self) -> Unwind {
-        Unwind::Exit(if self.from_string && self.st.subshell == 0 {
+        Unwind::Exit(if self.from_string && self.st.subshell == 0 && !self.st.opts.errexit {
             127
         } else {
             1
@@ -334,6 +344,13 @@ impl Shell {
     /// `$-`
     pub fn dollar_dash(&self) -> Vec<u8> {
         let mut text = self.st.opts.letters();
+        if self.interactive {
+            let at = text
+                .iter()
+                .position(|c| !(b'a'..=b'i').contains(c))
+                .unwrap_or(text.len());
+            text.insert(at, b'i');
+        }
         if self.from_string {
             text.push(b'c');
         }
@@ -377,7 +394,7 @@ impl Shell {
 
     fn write_failed(&mut self, error: Errno) {
         let mut text = self.message_prefix();
-        text.extend_from_slice(format!("write error: {}\n", os::message(error)).as_bytes());
+        text.extend_from_slice(format!("{}: write error: {}\n", self.builtin, os::message(error)).as_bytes());
         os::write_error(&text);
     }
 

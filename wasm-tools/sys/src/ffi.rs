@@ -184,6 +184,10 @@ pub mod wasi {
     unsafe extern "C" {
         #[link_name = "chdir"]
         pub fn libc_chdir(path: *const c_char) -> i32;
+        /// libc's working directory: on the heap, once `chdir` has run.
+        #[link_name = "__wasilibc_cwd"]
+        pub static mut LIBC_CWD: *mut c_char;
+        pub fn strdup(string: *const c_char) -> *mut c_char;
         pub fn symlink(target: *const c_char, link: *const c_char) -> i32;
         #[link_name = "__wasilibc_get_environ"]
         pub fn get_environ() -> *mut *mut c_char;

@@ -412,8 +412,29 @@ pub fn chdir(path: impl AsRef<Path>) -> Result<()> {
     sync_cwd()
 }
 
-/// Hands the kernel's working directory to libc, which keeps one of its own for the WASI calls.
+/// A path that no kernel has and nobody can create.
+const NOWHERE: &std::ffi::CStr = c"/proc/removed working directory";
+
+/// Hands the kernel's working directory to libc, which keeps one of its own for the WASI calls. When it has been
+/// removed, libc's relative paths lead nowhere, so that they answer ENOENT as the kernel's do.
 pub fn sync_cwd() -> Result<()> {
+    match tell_libc() {
+        Err(Errno::ENOENT) => {
+            // SAFETY: a NUL-terminated string that outlives the call.
+            let nowhere = unsafe { ffi::wasi::strdup(NOWHERE.as_ptr()) };
+            if nowhere.is_null() {
+                return Err(Errno::ENOMEM);
+            }
+            // SAFETY: the program has one thread. libc's next chdir may free what it finds here: it is libc's own.
+            // chdir() itself only takes directories that exist.
+            unsafe { ffi::wasi::LIBC_CWD = nowhere };
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+fn tell_libc() -> Result<()> {
     // SAFETY: the buffer is `bytes`'s.
     let mut cwd = bytes(|buf, cap, n| unsafe { ffi::getcwd(buf, cap, n) })?;
     cwd.push(0);

@@ -11,6 +11,7 @@ pub mod errno;
 pub mod fd;
 mod ffi;
 pub mod fs;
+pub mod multicall;
 pub mod process;
 pub mod signal;
 
@@ -26,9 +27,5 @@ pub fn init() -> Result<()> {
     if unsafe { ffi::abi_version() } != ffi::ABI_VERSION {
         return Err(Errno::ENOSYS);
     }
-    match fs::sync_cwd() {
-        // A working directory that has been removed since: absolute paths still work.
-        Err(Errno::ENOENT) => Ok(()),
-        result => result,
-    }
+    fs::sync_cwd()
 }

@@ -157,9 +157,16 @@ fn groups() -> Done {
     process::setpgid(0, child)?;
     same!(process::getpgid(0)?, child);
     process::setpgid(own, own)?;
-    process::kill(child, 9)?;
+    let (member, _out) = ready(Some(child), None)?;
+    same!(process::getpgid(member)?, child);
+    process::kill(-child, 9)?;
     reap(child)?;
+    reap(member)?;
     refused!(process::setpgid(0, child), EPERM);
+    let mut orphan = role(&["ready"]);
+    orphan.pgid(child);
+    refused!(orphan.spawn(), EPERM);
+    refused!(process::wait(-1), ECHILD);
     Ok(())
 }
 

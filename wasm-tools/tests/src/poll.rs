@@ -191,6 +191,11 @@ fn poll_many() -> Done {
 fn poll_fifo() -> Done {
     fs::mkfifo("polled", 0o600)?;
     let read = fs::open("polled", fs::O_RDONLY | fs::O_NONBLOCK, 0)?;
+    // Before the first writer there is no end to tell of, though a read would find one.
+    same!(fd::poll(&[(read.as_raw_fd(), Interest::Read)], Some(Duration::ZERO))?, [false]);
+    let write = fs::open("polled", fs::O_WRONLY, 0)?;
+    drop(write);
+    same!(poll(&[on(1, read.as_raw_fd())])?[0].flags, 1);
     let write = fs::open("polled", fs::O_WRONLY, 0)?;
     same!(fd::poll(&[(read.as_raw_fd(), Interest::Read)], Some(Duration::ZERO))?, [false]);
     fd::write_all(write.as_raw_fd(), b"x")?;

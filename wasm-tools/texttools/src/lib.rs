@@ -24,6 +24,5 @@ pub mod platform;
 pub mod regex;
 pub mod sed;
 pub mod strings;
-pub mod time;
 pub mod tree;
 pub mod xargs;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use wskill_sys::errno::Errno;
 use wskill_sys::fs::{self, SetTime, Stat};
 
+use super::buffer::buffer;
 use super::text::quote;
 use super::{ask, children, say};
 
@@ -468,10 +469,9 @@ enum PourError {
 }
 
 fn pour(source: &mut std::fs::File, target: &mut std::fs::File) -> Result<(), PourError> {
-    // 256 KiB: few calls for large files, and no more than the rest of the buffers here.
-    let mut buf = vec![0u8; 256 * 1024];
+    let mut buf = buffer();
     loop {
-        match source.read(&mut buf) {
+        match source.read(&mut buf[..]) {
             Ok(0) => return Ok(()),
             Ok(n) => target.write_all(&buf[..n]).map_err(PourError::Write)?,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}

@@ -78,6 +78,42 @@ fn parse_backup(spec: &Spec, word: &OsString) -> Result<Backup, i32> {
     })
 }
 
+/// What `cp`, `mv` and `install` take alike: where the operands go, backups and updates.
+#[derive(Default)]
+struct Shared {
+    target: Option<OsString>,
+    no_target: bool,
+    strip: bool,
+}
+
+impl Shared {
+    /// Takes an option when it is one of them.
+    fn take(&mut self, spec: &Spec, copier: &mut Copier, option: char, value: &OsString) -> Result<bool, i32> {
+        match option {
+            'b' => copier.backup = parse_backup(spec, &OsString::new())?,
+            'B' => copier.backup = parse_backup(spec, value)?,
+            'E' => self.strip = true,
+            'n' => {
+                copier.update = Update::None;
+                copier.interactive = false;
+            }
+            'S' => {
+                copier.suffix = value.clone();
+                if copier.backup == Backup::Off {
+                    copier.backup = Backup::Existing;
+                }
+            }
+            't' => self.target = Some(value.clone()),
+            'T' => self.no_target = true,
+            'u' => copier.update = Update::Older,
+            'U' => copier.update = parse_update(spec, value)?,
+            'v' => copier.verbose = true,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
 fn set_preserve(copier: &mut Copier, list: &OsString, on: bool) -> Result<(), i32> {
     for word in list.to_string_lossy().split(',') {
         match word {
@@ -113,9 +149,12 @@ pub fn cp(_: &str, args: Vec<OsString>) -> i32 {
 fn run_cp(args: Vec<OsString>) -> Result<i32, i32> {
     let parsed = CP.parse(args)?;
     let mut copier = Copier::new("cp");
-    let (mut follow, mut parents, mut strip) = (None, false, false);
-    let (mut target, mut no_target) = (None, false);
+    let (mut follow, mut parents) = (None, false);
+    let mut shared = Shared::default();
     for (option, value) in parsed.options {
+        if shared.take(&CP, &mut copier, option, &value)? {
+            continue;
+        }
         match option {
             'a' => {
                 copier.recursive = true;
@@ -123,14 +162,11 @@ fn run_cp(args: Vec<OsString>) -> Result<i32, i32> {
                 (copier.keep_mode, copier.keep_times, copier.keep_links) = (true, true, true);
             }
             'A' => copier.attributes_only = true,
-            'b' => copier.backup = parse_backup(&CP, &OsString::new())?,
-            'B' => copier.backup = parse_backup(&CP, &value)?,
             'd' => {
                 follow = Some(Follow::Never);
                 copier.keep_links = true;
             }
             'D' => parents = true,
-            'E' => strip = true,
             'f' => copier.force = true,
             'H' => follow = Some(Follow::Operands),
             'i' => {
@@ -139,10 +175,6 @@ fn run_cp(args: Vec<OsString>) -> Result<i32, i32> {
             }
             'l' => copier.hard_link = true,
             'L' => follow = Some(Follow::Always),
-            'n' => {
-                copier.update = Update::None;
-                copier.interactive = false;
-            }
             'N' => set_preserve(&mut copier, &value, false)?,
             'K' if value.is_empty() => (copier.keep_mode, copier.keep_times) = (true, true),
             'K' => set_preserve(&mut copier, &value, true)?,
@@ -150,27 +182,16 @@ fn run_cp(args: Vec<OsString>) -> Result<i32, i32> {
             'P' => follow = Some(Follow::Never),
             'r' | 'R' => copier.recursive = true,
             's' => copier.symlink = true,
-            'S' => {
-                copier.suffix = value;
-                if copier.backup == Backup::Off {
-                    copier.backup = Backup::Existing;
-                }
-            }
-            't' => target = Some(value),
-            'T' => no_target = true,
-            'u' => copier.update = Update::Older,
-            'U' => copier.update = parse_update(&CP, &value)?,
-            'v' => copier.verbose = true,
             'x' => copier.one_file_system = true,
             'X' => copier.remove_destination = true,
             _ => {}
         }
     }
     copier.follow = follow.unwrap_or(if copier.recursive || copier.hard_link { Follow::Never } else { Follow::Always });
-    let (sources, to) = destination(&CP, parsed.operands, target, no_target)?;
+    let (sources, to) = destination(&CP, parsed.operands, shared.target, shared.no_target)?;
     let mut ok = true;
     for source in sources {
-        let source = if strip { strip_slashes(&source) } else { source };
+        let source = if shared.strip { strip_slashes(&source) } else { source };
         let exact = match &to {
             Destination::To(_) if parents => {
                 eprintln!("cp: with --parents, the destination must be a directory");
@@ -228,40 +249,26 @@ fn run_mv(args: Vec<OsString>) -> Result<i32, i32> {
     copier.recursive = true;
     copier.follow = Follow::Never;
     (copier.keep_mode, copier.keep_times, copier.keep_links) = (true, true, true);
-    let (mut target, mut no_target, mut strip, mut no_copy) = (None, false, false, false);
+    let mut no_copy = false;
+    let mut shared = Shared::default();
     for (option, value) in parsed.options {
+        if shared.take(&MV, &mut copier, option, &value)? {
+            continue;
+        }
         match option {
-            'b' => copier.backup = parse_backup(&MV, &OsString::new())?,
-            'B' => copier.backup = parse_backup(&MV, &value)?,
             'C' => no_copy = true,
-            'E' => strip = true,
             'f' => {
                 copier.interactive = false;
                 copier.update = Update::All;
             }
             'i' => copier.interactive = true,
-            'n' => {
-                copier.update = Update::None;
-                copier.interactive = false;
-            }
-            'S' => {
-                copier.suffix = value;
-                if copier.backup == Backup::Off {
-                    copier.backup = Backup::Existing;
-                }
-            }
-            't' => target = Some(value),
-            'T' => no_target = true,
-            'u' => copier.update = Update::Older,
-            'U' => copier.update = parse_update(&MV, &value)?,
-            'v' => copier.verbose = true,
             _ => {}
         }
     }
-    let (sources, to) = destination(&MV, parsed.operands, target, no_target)?;
+    let (sources, to) = destination(&MV, parsed.operands, shared.target, shared.no_target)?;
     let mut ok = true;
     for source in sources {
-        let source = if strip { strip_slashes(&source) } else { source };
+        let source = if shared.strip { strip_slashes(&source) } else { source };
         let exact = match &to {
             Destination::To(path) => path.clone(),
             Destination::Into(dir) => dir.join(base_name(&source)),
@@ -399,20 +406,17 @@ fn run_install(args: Vec<OsString>) -> Result<i32, i32> {
     copier.plain_mode = true;
     copier.remove_destination = true;
     let (mut mode_text, mut directories, mut leading, mut compare) = (None, false, false, false);
-    let (mut target, mut no_target) = (None, false);
+    let mut shared = Shared::default();
     for (option, value) in parsed.options {
+        if shared.take(&INSTALL, &mut copier, option, &value)? {
+            continue;
+        }
         match option {
-            'b' => copier.backup = parse_backup(&INSTALL, &OsString::new())?,
-            'B' => copier.backup = parse_backup(&INSTALL, &value)?,
             'C' => compare = true,
             'd' => directories = true,
             'D' => leading = true,
             'm' => mode_text = Some(value),
             'p' => copier.keep_times = true,
-            'S' => copier.suffix = value,
-            't' => target = Some(value),
-            'T' => no_target = true,
-            'v' => copier.verbose = true,
             // Owners are not kept, and there is nothing to strip.
             _ => {}
         }
@@ -451,7 +455,7 @@ fn run_install(args: Vec<OsString>) -> Result<i32, i32> {
     }
     if leading {
         let below;
-        let needed = match (&target, parsed.operands.last()) {
+        let needed = match (&shared.target, parsed.operands.last()) {
             (Some(dir), _) => {
                 below = Path::new(dir).join("x");
                 Some(below.as_path())
@@ -466,7 +470,7 @@ fn run_install(args: Vec<OsString>) -> Result<i32, i32> {
             return Err(1);
         }
     }
-    let (sources, to) = destination(&INSTALL, parsed.operands, target, no_target)?;
+    let (sources, to) = destination(&INSTALL, parsed.operands, shared.target, shared.no_target)?;
     let mut ok = true;
     for source in sources {
         let exact = match &to {

@@ -6,8 +6,8 @@ use std::io::Write;
 use std::os::wasi::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use jiff::tz::TimeZone;
 use wskill_sys::fs::{self, Stat};
+use wskill_time::Zone;
 
 use super::opts::{Spec, Takes};
 use super::text::{Unit, in_message, quote};
@@ -61,7 +61,7 @@ struct Du {
     threshold: i64,
     exclude: Vec<String>,
     time: bool,
-    zone: TimeZone,
+    zone: Zone,
     seen: HashSet<(u64, u64)>,
     ok: bool,
 }
@@ -102,7 +102,7 @@ fn run(args: Vec<OsString>) -> Result<i32, i32> {
         threshold: 0,
         exclude: Vec::new(),
         time: false,
-        zone: TimeZone::UTC,
+        zone: Zone::utc(),
         seen: HashSet::new(),
         ok: true,
     };
@@ -175,7 +175,7 @@ fn run(args: Vec<OsString>) -> Result<i32, i32> {
     }
     job.depth = if summarize { 0 } else { depth.unwrap_or(usize::MAX) };
     if job.time {
-        job.zone = clock::zone();
+        job.zone = Zone::local();
     }
     let mut operands = parsed.operands;
     if let Some(file) = files_from {

@@ -7,9 +7,9 @@ use std::ffi::{OsStr, OsString};
 use std::os::wasi::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use jiff::tz::TimeZone;
 use wskill_sys::errno::{Errno, Result};
 use wskill_sys::fs::{self, Stat};
+use wskill_time::Zone;
 
 use super::listing::{Layout, lay_out, version_cmp};
 use super::opts::{Spec, Takes};
@@ -150,7 +150,7 @@ struct Ls {
     hide: Vec<String>,
     ignore_backups: bool,
     color: Option<Colors>,
-    zone: TimeZone,
+    zone: Zone,
     now_ns: i64,
     names: RefCell<HashMap<(bool, u32), String>>,
     status: i32,
@@ -243,7 +243,7 @@ impl Ls {
             hide: Vec::new(),
             ignore_backups: false,
             color: None,
-            zone: TimeZone::UTC,
+            zone: Zone::utc(),
             now_ns: 0,
             names: RefCell::default(),
             status: 0,
@@ -412,7 +412,7 @@ impl Ls {
         self.deref = deref.unwrap_or(if follow { Deref::Never } else { Deref::OperandDirs });
         if self.long {
             self.set_style(spec, style)?;
-            self.zone = clock::zone();
+            self.zone = Zone::local();
             let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
             self.now_ns = i64::try_from(now.as_nanos()).unwrap_or(i64::MAX);
         }

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+mod buffer;
 mod clock;
 mod copier;
 mod copy;
@@ -32,7 +33,7 @@ mod text;
 mod users;
 
 /// A command: its name (several may share one function) and its arguments; the answer is the exit status.
-pub type Command = fn(&str, Vec<OsString>) -> i32;
+type Command = fn(&str, Vec<OsString>) -> i32;
 
 /// Every command of this module with its function.
 pub const COMMANDS: &[(&str, Command)] = &[
@@ -128,15 +129,16 @@ fn output_failed(error: &io::Error) {
     }
 }
 
-fn current_name() -> String {
-    NAME.get().cloned().unwrap_or_default()
+fn current_name() -> &'static str {
+    NAME.get().copied().unwrap_or_default()
 }
 
-static NAME: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+static NAME: std::sync::OnceLock<&str> = std::sync::OnceLock::new();
 
-/// Runs a command and flushes its output; the answer is the exit status.
-pub fn run(command: Command, name: &str, args: Vec<OsString>) -> i32 {
-    let _ = NAME.set(name.to_owned());
+/// Runs one of [`COMMANDS`] and flushes its output; the answer is the exit status.
+pub fn run(name: &'static str, args: Vec<OsString>) -> i32 {
+    let Some((_, command)) = COMMANDS.iter().find(|command| command.0 == name) else { return 127 };
+    let _ = NAME.set(name);
     let status = command(name, args);
     if let Err(e) = io::stdout().lock().flush() {
         output_failed(&e);

@@ -58,6 +58,14 @@ fn modes_apart(args: Vec<OsString>) -> (Vec<OsString>, Option<OsString>) {
     (rest, (!modes.is_empty()).then(|| OsString::from(modes.join(","))))
 }
 
+/// What `--reference` names; after a message the status is in `Err`.
+fn reference_of(program: &str, file: &OsString) -> std::result::Result<Stat, i32> {
+    fs::stat(file).map_err(|e| {
+        eprintln!("{program}: failed to get attributes of {}: {e}", quote(file));
+        1
+    })
+}
+
 /// `chmod`.
 pub fn chmod(_: &str, args: Vec<OsString>) -> i32 {
     let (args, dashed) = modes_apart(args);
@@ -79,12 +87,9 @@ pub fn chmod(_: &str, args: Vec<OsString>) -> i32 {
     }
     let mut operands = parsed.operands.into_iter();
     let mode = if let Some(file) = reference {
-        match fs::stat(&file) {
+        match reference_of("chmod", &file) {
             Ok(st) => Mode::Octal { bits: st.permissions(), digits: 5, op: b'=' },
-            Err(e) => {
-                eprintln!("chmod: failed to get attributes of {}: {e}", quote(&file));
-                return 1;
-            }
+            Err(status) => return status,
         }
     } else {
         let Some(text) = dashed.or_else(|| operands.next()) else { return CHMOD.missing_operand() };
@@ -223,12 +228,9 @@ pub fn chown(name: &str, args: Vec<OsString>) -> i32 {
     }
     let mut operands = parsed.operands.into_iter();
     let (uid, gid) = if let Some(file) = reference {
-        match fs::stat(&file) {
+        match reference_of(name, &file) {
             Ok(st) => (st.uid, st.gid),
-            Err(e) => {
-                eprintln!("{name}: failed to get attributes of {}: {e}", quote(&file));
-                return 1;
-            }
+            Err(status) => return status,
         }
     } else {
         let Some(text) = operands.next() else { return spec.missing_operand() };

@@ -11,6 +11,7 @@ use std::os::wasi::ffi::OsStrExt;
 
 use wskill_sys::{Errno, fd, fs};
 
+use super::buffer::buffer;
 use super::opts::{Spec, Takes};
 use super::system::complain;
 use super::text::quote;
@@ -341,7 +342,7 @@ pub fn cat(_: &str, args: Vec<OsString>) -> i32 {
     let plain = !(job.number || job.number_nonblank || job.ends || job.tabs || job.nonprinting || job.squeeze);
     let files = if parsed.operands.is_empty() { vec!["-".into()] } else { parsed.operands };
     let output = fs::fstat(1).ok().filter(fs::Stat::is_file);
-    let mut buf = vec![0u8; 64 * 1024];
+    let mut buf = buffer();
     let mut status = 0;
     for file in &files {
         let opened;
@@ -375,7 +376,7 @@ pub fn cat(_: &str, args: Vec<OsString>) -> i32 {
             continue;
         }
         loop {
-            let n = match fd::read(number, &mut buf) {
+            let n = match fd::read(number, &mut buf[..]) {
                 Ok(0) => break,
                 Ok(n) => n,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,

@@ -3,8 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::os::wasi::ffi::OsStrExt;
 
-use jiff::tz::TimeZone;
 use wskill_sys::fs::{self, Stat, StatVfs};
+use wskill_time::{Zone, split_nanos};
 
 use super::opts::{Spec, Takes};
 use super::text::{mode_string, quote, quote_if_needed, type_name};
@@ -56,7 +56,7 @@ pub fn stat(_: &str, args: Vec<OsString>) -> i32 {
     if parsed.operands.is_empty() {
         return STAT.missing_operand();
     }
-    let zone = clock::zone();
+    let zone = Zone::local();
     let mut status = 0;
     for operand in &parsed.operands {
         let seen = if file_system {
@@ -109,7 +109,7 @@ enum Seen {
 struct Printer<'a> {
     name: &'a OsStr,
     seen: &'a Seen,
-    zone: &'a TimeZone,
+    zone: &'a Zone,
     /// In the default layout names are quoted only where they must be.
     bare: bool,
 }
@@ -314,7 +314,7 @@ impl Directive {
     }
 
     fn seconds(&self, ns: Option<i64>) -> Vec<u8> {
-        let (seconds, rest) = clock::split(ns.unwrap_or(0));
+        let (seconds, rest) = split_nanos(ns.unwrap_or(0));
         match self.precision {
             None => seconds.to_string().into_bytes(),
             Some(digits) => {

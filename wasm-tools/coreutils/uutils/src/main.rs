@@ -1,10 +1,10 @@
 //! The uutils coreutils that build for WASI as they are, as one module.
 //!
-//! The command is the name the kernel started the module under; without one it is the last part of argv[0], and
-//! `uutils NAME ARGS` works too. What needs modes, owners, links or processes is in the module `coreutils`.
+//! What needs modes, owners, links or processes is in the module `coreutils`.
 
 use std::ffi::OsString;
-use std::os::wasi::ffi::OsStrExt;
+
+use wskill_sys::multicall;
 
 /// A uutils entry point: arguments with argv[0]; the answer is the exit status.
 type Main = fn(std::vec::IntoIter<OsString>) -> i32;
@@ -69,47 +69,12 @@ const COMMANDS: &[(&str, Main)] = &[
 ];
 
 fn main() {
-    std::process::exit(start());
+    let names = COMMANDS.iter().map(|command| command.0);
+    std::process::exit(multicall::start("uutils", names, run));
 }
 
-fn start() -> i32 {
-    if let Err(e) = wskill_sys::init() {
-        eprintln!("uutils: this module and its kernel do not fit together: {e}");
-        return 125;
-    }
-    let mut args = std::env::args_os();
-    let argv0 = args.next().unwrap_or_default();
-    let rest: Vec<OsString> = args.collect();
-    let known = wskill_sys::program_name();
-    let name = if known.is_empty() { argv0 } else { known };
-    let bytes = name.as_bytes();
-    let start = bytes.iter().rposition(|&b| b == b'/').map_or(0, |at| at + 1);
-    let name = String::from_utf8_lossy(&bytes[start..]);
-    let name = name.strip_suffix(".wasm").unwrap_or(&name);
-    if name != "uutils" {
-        return dispatch(name, rest);
-    }
-    let mut rest = rest.into_iter();
-    match rest.next() {
-        Some(name) if name == "--list" => {
-            for (name, _) in COMMANDS {
-                println!("{name}");
-            }
-            0
-        }
-        Some(name) => dispatch(&name.to_string_lossy(), rest.collect()),
-        None => {
-            eprintln!("Usage: uutils COMMAND [ARG]...\n  or:  uutils --list");
-            1
-        }
-    }
-}
-
-fn dispatch(name: &str, args: Vec<OsString>) -> i32 {
-    let Some((name, command)) = COMMANDS.iter().find(|c| c.0 == name) else {
-        eprintln!("uutils: unknown command '{name}'");
-        return 127;
-    };
+fn run(name: &str, args: Vec<OsString>) -> i32 {
+    let Some((_, command)) = COMMANDS.iter().find(|command| command.0 == name) else { return 127 };
     let argv: Vec<OsString> = std::iter::once(OsString::from(name)).chain(args).collect();
     let status = command(argv.into_iter());
     // What is left in std's buffer; a failure here has no better place to go than the status.

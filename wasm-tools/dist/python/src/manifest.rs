@@ -10,8 +10,8 @@ pub static MODULES: &[Module] = &[
             "python3",
             "python3.13",
         ],
-        sha256: "1818bee64c7a8c00ef5609ffe131b01f5ad3c54978e3b15408aad9a7f61dec52",
-        bytes: 20956474,
+        sha256: "03d3c695ec3fdb0ad7b77efdc3fe9f5a855a9f85e9cd8f5dd9d193599fdecb84",
+        bytes: 21869417,
         zstd: include_bytes!("../programs/python.wasm.zst"),
     },
 ];
@@ -20,8 +20,8 @@ pub static MODULES: &[Module] = &[
 pub static FILES: &[DataFile] = &[
     DataFile {
         guest_path: "/usr/lib/python313.zip",
-        sha256: "6be9219dad4bc512aa16cb706425c301860172a45208388582c9a7e590b20425",
-        bytes: 9782651,
+        sha256: "83a51bfdad4ea610bef0b6c85be66febad821f667ef2548d9bf833fdf887c76c",
+        bytes: 10376874,
         zstd: include_bytes!("../programs/python313.zip.zst"),
     },
 ];

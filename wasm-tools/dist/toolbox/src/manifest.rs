@@ -4,7 +4,7 @@
 pub static MODULES: &[Module] = &[
     Module {
         name: "archive",
-        version: "wskill archive tools 0.1.0",
+        version: "wskill archive 0.1.0",
         commands: &[
             "bunzip2",
             "bzcat",
@@ -15,6 +15,7 @@ pub static MODULES: &[Module] = &[
             "lzcat",
             "lzma",
             "tar",
+            "uncompress",
             "unlzma",
             "unxz",
             "unzip",
@@ -27,8 +28,8 @@ pub static MODULES: &[Module] = &[
             "zstd",
             "zstdcat",
         ],
-        sha256: "fa4d8833e32cbfc6c079b3e28a07d43c6eb8152d255a177882ef96ccdc5d50e5",
-        bytes: 2519350,
+        sha256: "47aa76283d007a6d3a8d9de56f633e7ce5f1ec055bcab46088be82f1f4537b16",
+        bytes: 2652939,
         zstd: include_bytes!("../programs/archive.wasm.zst"),
     },
     Module {
@@ -104,8 +105,8 @@ pub static MODULES: &[Module] = &[
             "whoami",
             "xxd",
         ],
-        sha256: "bb858907546c61742c9e2e0f5463f350d8f186d485394b799485f4e8f37a0a5b",
-        bytes: 1155251,
+        sha256: "2f51577eb258d6937e954e161899f2f6bcfb6879863493c85605b787577b482e",
+        bytes: 887103,
         zstd: include_bytes!("../programs/coreutils.wasm.zst"),
     },
     Module {
@@ -115,8 +116,8 @@ pub static MODULES: &[Module] = &[
             "bash",
             "sh",
         ],
-        sha256: "919867323cc1101414ba13ec22c272dd8e31e16a87c5612e2b1e4301729550de",
-        bytes: 1136125,
+        sha256: "f8cc7fcbb7a1c00cb40fb26ccd029c78048a75bdaebbfe9bce42e20fe80624dd",
+        bytes: 1386256,
         zstd: include_bytes!("../programs/shell.wasm.zst"),
     },
     Module {
@@ -146,8 +147,8 @@ pub static MODULES: &[Module] = &[
             "tree",
             "xargs",
         ],
-        sha256: "827c356324022d0fcafbbaaf5114b101a6f32e8ecc28e98b152671161e67ca43",
-        bytes: 2816895,
+        sha256: "aad8f3908076492827af4dc5b5e235d52785b6571c5f1f2d0f26395c56d66295",
+        bytes: 2843920,
         zstd: include_bytes!("../programs/texttools.wasm.zst"),
     },
     Module {
@@ -196,8 +197,8 @@ pub static MODULES: &[Module] = &[
             "uutils",
             "yes",
         ],
-        sha256: "630e9c46915cc51d8ec518b0550327195988436133d13fdd5f8a989355a1122c",
-        bytes: 8678767,
+        sha256: "789251e9853298b68da2b67fd20a7a0c27ee67409c6fe04e3df3f68bdc82ee6b",
+        bytes: 8678784,
         zstd: include_bytes!("../programs/uutils.wasm.zst"),
     },
 ];

@@ -1,5 +1,6 @@
 //! Evaluation against the shell's variables.
 
+use super::decimal;
 use super::{ArithError, Binary, Expr, Target, Unary, parse};
 use crate::ast::Arith;
 use crate::shell::{Run, Shell, Unwind};
@@ -87,7 +88,7 @@ impl Shell {
 
     #[inline(never)]
     fn eval_nested(&mut self, text: &[u8], depth: u32) -> Result<i64> {
-        if depth > MAX_INDIRECTION || crate::os::stack_is_short() {
+        if depth > MAX_INDIRECTION || crate::stack::is_short() {
             return Err(ArithError::new("expression recursion level exceeded", text).into());
         }
         // Plain numbers are the usual case.
@@ -190,26 +191,6 @@ impl Shell {
     }
 }
 
-/// The decimal text of a number.
-pub fn decimal(value: i64) -> Vec<u8> {
-    let mut buf = [0u8; 20];
-    let mut i = buf.len();
-    let mut rest = value.unsigned_abs();
-    loop {
-        i -= 1;
-        buf[i] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    if value < 0 {
-        i -= 1;
-        buf[i] = b'-';
-    }
-    buf[i..].to_vec()
-}
-
 /// A decimal number without leading zero, sign allowed; anything else takes the long way.
 fn plain_number(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
@@ -263,17 +244,4 @@ fn apply(op: Binary, a: i64, b: i64) -> std::result::Result<i64, ArithError> {
         Binary::Gt => i64::from(a > b),
         Binary::Ge => i64::from(a >= b),
     })
-}
-
-/// Whether the text is an integer as `test` and `[[` without arithmetic take it.
-pub fn integer(text: &[u8]) -> Option<i64> {
-    let text = text.trim_ascii();
-    let digits = text
-        .strip_prefix(b"+")
-        .or_else(|| text.strip_prefix(b"-"))
-        .unwrap_or(text);
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    std::str::from_utf8(text).ok()?.parse().ok()
 }

@@ -1,10 +1,12 @@
 //! Arithmetic: 64-bit wrapping integers, bash's operators and bases. A text is parsed to a tree once and evaluated as
 //! often as its loop runs.
 
+#[cfg(target_family = "wasm")]
 mod eval;
+mod number;
 mod parse;
 
-pub use eval::{decimal, integer};
+pub use number::{decimal, integer};
 pub use parse::parse;
 
 /// An expression.

@@ -1,6 +1,6 @@
 //! `alias` and `unalias`.
 
-use crate::expand::quote;
+use crate::quote;
 use crate::shell::{Run, Shell};
 use std::rc::Rc;
 

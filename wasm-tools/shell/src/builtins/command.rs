@@ -231,7 +231,7 @@ fn describe_commands(shell: &mut Shell, words: &[Vec<u8>], verbose: bool) -> i32
             continue;
         }
         let text = match meaning {
-            Meaning::Alias(value) => [b"alias ", name.as_slice(), b"=", &crate::expand::quote::single(&value)].concat(),
+            Meaning::Alias(value) => [b"alias ", name.as_slice(), b"=", &crate::quote::single(&value)].concat(),
             Meaning::Keyword | Meaning::Function | Meaning::Builtin => name.clone(),
             Meaning::File(path) | Meaning::Hashed(path) => path,
         };

@@ -1,7 +1,7 @@
 //! `compgen`, `complete`, `compopt`, `bind`: programmable completion, as far as scripts use it without a terminal.
 
-use crate::expand::quote;
 use crate::os;
+use crate::quote;
 use crate::shell::{Run, Shell, Unwind};
 use crate::state::vars::{Value, attr};
 use std::rc::Rc;

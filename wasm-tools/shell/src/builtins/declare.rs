@@ -1,8 +1,8 @@
 //! `declare`, `typeset`, `local`, `export`, `readonly`: attributes and printing of variables and functions.
 
 use crate::ast::{Arg, AssignValue, Element, Subscript};
-use crate::expand::quote;
 use crate::parse::{Parser, is_name};
+use crate::quote;
 use crate::shell::{Run, Shell, Unwind};
 use crate::state::vars::{Value, Var, attr};
 use std::rc::Rc;
@@ -346,6 +346,18 @@ impl Shell {
         } else {
             name
         };
+        if wanted.on & attr::NAMEREF != 0
+            && self.function_scope() > 0
+            && matches!(&value, Some(DeclValue::Scalar(target)) if *target == name)
+        {
+            let shown = String::from_utf8_lossy(&name).into_owned();
+            self.builtin_error(command, &format!("warning: {shown}: circular name reference"));
+            // Decision: bash makes a reference that it warns about at each use, and means the global variable. No
+            // local variable at all comes to the same wherever no caller has one of that name.
+            if self.st.vars.get(name.as_slice()).is_none_or(|var| var.scope == 0) {
+                return Ok(true);
+            }
+        }
         if local && !wanted.global {
             if !self.make_local(command, &name, wanted)? {
                 return Ok(false);
@@ -905,6 +917,16 @@ fn attribute(shell: &mut Shell, command: &str, bit: u16, args: Vec<DeclArg>) -> 
     // These convert nothing.
     let (array, assoc) = (std::mem::take(&mut wanted.array), std::mem::take(&mut wanted.assoc));
     for operand in operands {
+        if shell.st.opts.xtrace
+            && let DeclArg::Assign {
+                name,
+                append,
+                value: DeclValue::Scalar(text),
+                ..
+            } = &operand
+        {
+            shell.trace_declared(name, *append, text);
+        }
         let is_array = match &operand {
             DeclArg::Word(word) => shell.st.vars.get(word.as_slice()).is_some_and(|v| v.is_array()),
             DeclArg::Assign { name, .. } => shell.st.vars.get(name.as_slice()).is_some_and(|v| v.is_array()),

@@ -37,10 +37,10 @@ impl Shell {
             os::chdir(target).map_err(error)?;
             return os::getcwd().map_err(error);
         }
-        // What precedes a `..` must be a directory.
+        // What precedes a `..` must be a directory, but for the working directory: it may have been removed.
         let mut prefix = Vec::new();
         for part in full.split(|&c| c == b'/') {
-            if part == b".." && !prefix.is_empty() && !os::is_dir(&prefix) {
+            if part == b".." && !prefix.is_empty() && prefix != *self.st.cwd && !os::is_dir(&prefix) {
                 return Err(os::message(os::stat(&prefix).err().unwrap_or(os::Errno::ENOTDIR)).to_string());
             }
             if !prefix.ends_with(b"/") {
@@ -246,20 +246,23 @@ fn stack_index(shell: &mut Shell, name: &str, word: &[u8]) -> Result<Option<usiz
     }
 }
 
-pub fn pushd(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
+/// Whether `-n` was given, and the operands.
+fn stack_words(argv: &[Vec<u8>]) -> (bool, &[Vec<u8>]) {
     let mut words = &argv[1..];
     let mut stay = false;
-    while let Some(word) = words.first() {
+    while let [word, rest @ ..] = words {
         match word.as_slice() {
             b"-n" => stay = true,
-            b"--" => {
-                words = &words[1..];
-                break;
-            }
+            b"--" => return (stay, rest),
             _ => break,
         }
-        words = &words[1..];
+        words = rest;
     }
+    (stay, words)
+}
+
+pub fn pushd(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
+    let (stay, words) = stack_words(argv);
     if words.len() > 1 {
         shell.builtin_error("pushd", "too many arguments");
         return Ok(1);
@@ -330,19 +333,7 @@ fn enter_stack(shell: &mut Shell, name: &str, mut all: Vec<Vec<u8>>, stay: bool)
 }
 
 pub fn popd(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
-    let mut words = &argv[1..];
-    let mut stay = false;
-    while let Some(word) = words.first() {
-        match word.as_slice() {
-            b"-n" => stay = true,
-            b"--" => {
-                words = &words[1..];
-                break;
-            }
-            _ => break,
-        }
-        words = &words[1..];
-    }
+    let (stay, words) = stack_words(argv);
     if words.len() > 1 {
         shell.builtin_error("popd", "too many arguments");
         return Ok(2);

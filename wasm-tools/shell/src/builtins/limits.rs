@@ -1,10 +1,21 @@
-//! `ulimit` (which reports the sandbox's limits) and `umask`.
+//! `ulimit`.
+//!
+//! Decision: the sandbox sets the limits and no call of the kernel changes them. A script that sets one goes on as under
+//! bash: the shell keeps soft and hard values and its rules about them (a soft one stays below the hard one, which is
+//! never raised again), and reports them, but nothing above what the sandbox grants. They are not enforced, and not
+//! told to other programs.
 
+use std::rc::Rc;
+
+use crate::arith;
 use crate::os;
 use crate::shell::{Run, Shell};
+use crate::state::Limit;
 
-/// Letter, description, unit text, divisor, and Linux's number of the resource.
-const LIMITS: &[(u8, &str, &str, u64, Option<u32>)] = &[
+/// A resource: letter, description, unit text, divisor, and Linux's number of it.
+type Resource = (u8, &'static str, &'static str, u64, Option<u32>);
+
+const RESOURCES: &[Resource] = &[
     (b'R', "real-time non-blocking time", "(microseconds, -R) ", 1, None),
     (b'c', "core file size", "(blocks, -c) ", 1024, Some(4)),
     (b'd', "data seg size", "(kbytes, -d) ", 1024, Some(2)),
@@ -24,192 +35,137 @@ const LIMITS: &[(u8, &str, &str, u64, Option<u32>)] = &[
     (b'x', "file locks", "(-x) ", 1, Some(10)),
 ];
 
-fn value(letter: u8) -> Option<u64> {
-    let &(_, _, _, divisor, resource) = LIMITS.iter().find(|l| l.0 == letter)?;
-    match (letter, resource) {
-        (b'p', _) => Some(8),
-        (b'c' | b'e' | b'r', _) => Some(0),
-        (_, Some(resource)) => os::rlimit(resource).map(|v| v / divisor),
-        (_, None) => None,
+fn resource(letter: u8) -> Option<&'static Resource> {
+    RESOURCES.iter().find(|resource| resource.0 == letter)
+}
+
+/// Soft and hard value as the shell keeps them, in the resource's unit.
+fn kept(shell: &Shell, letter: u8) -> Limit {
+    let initial = match letter {
+        b'c' => (Some(0), None),
+        b'e' | b'r' => (Some(0), Some(0)),
+        b'p' => (Some(8), Some(8)),
+        _ => (None, None),
+    };
+    shell.st.limits.get(&letter).copied().unwrap_or(initial)
+}
+
+/// A value as it is reported: no more than the sandbox grants.
+fn granted(&(_, _, _, divisor, number): &Resource, value: Option<u64>) -> Option<u64> {
+    let most = number.and_then(os::rlimit).map(|most| most / divisor);
+    match (value, most) {
+        (Some(value), Some(most)) => Some(value.min(most)),
+        (value, most) => value.or(most),
     }
+}
+
+fn shown(value: Option<u64>) -> String {
+    value.map_or_else(|| "unlimited".into(), |value| value.to_string())
+}
+
+/// Which of the two values a call is about; without options, both to set and the soft one to show.
+#[derive(Clone, Copy, Default)]
+struct Which {
+    soft: bool,
+    hard: bool,
 }
 
 pub fn ulimit(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
-    let mut letters: Vec<u8> = Vec::new();
+    let mut which = Which::default();
     let mut all = false;
-    let mut operand: Option<Vec<u8>> = None;
-    for word in &argv[1..] {
-        match word.as_slice() {
-            b"--" => {}
-            [b'-', rest @ ..] if !rest.is_empty() => {
-                for &c in rest {
-                    match c {
-                        b'S' | b'H' => {}
-                        b'a' => all = true,
-                        c if LIMITS.iter().any(|l| l.0 == c) => letters.push(c),
-                        c => {
-                            shell.builtin_error("ulimit", &format!("-{}: invalid option", c as char));
-                            shell.usage("ulimit");
-                            return Ok(2);
-                        }
-                    }
+    let mut asked: Vec<(&Resource, Option<Vec<u8>>)> = Vec::new();
+    let mut words = argv[1..].iter().peekable();
+    while let Some(word) = words.next_if(|word| word.len() > 1 && word[0] == b'-') {
+        if word == b"--" {
+            break;
+        }
+        let mut letters = &word[1..];
+        while let Some((&letter, rest)) = letters.split_first() {
+            letters = rest;
+            match (letter, resource(letter)) {
+                (b'S', _) => which.soft = true,
+                (b'H', _) => which.hard = true,
+                (b'a', _) => all = true,
+                // A value may be the rest of the word or the next one.
+                (_, Some(resource)) if rest.is_empty() => {
+                    asked.push((resource, words.next_if(|word| !word.starts_with(b"-")).cloned()));
+                }
+                (_, Some(resource)) => {
+                    asked.push((resource, Some(rest.to_vec())));
+                    letters = &[];
+                }
+                (letter, None) => {
+                    shell.builtin_error("ulimit", &format!("-{}: invalid option", letter as char));
+                    shell.usage("ulimit");
+                    return Ok(2);
                 }
             }
-            _ => operand = Some(word.clone()),
         }
     }
-    let show = |v: Option<u64>| v.map_or("unlimited".to_string(), |v| v.to_string());
     if all {
-        for &(letter, name, unit, ..) in LIMITS {
-            let line = format!("{name:<21}{unit:>20}{}\n", show(value(letter)));
-            shell.out.extend_from_slice(line.as_bytes());
+        for resource in RESOURCES {
+            show(shell, resource, which, true);
         }
         return Ok(0);
     }
-    if letters.is_empty() {
-        letters.push(b'f');
+    if asked.is_empty() {
+        asked.extend(resource(b'f').map(|resource| (resource, words.next().cloned())));
     }
-    if let Some(text) = operand {
-        let shown = String::from_utf8_lossy(&text).into_owned();
-        let current = value(letters[0]);
-        let wanted = match text.as_slice() {
-            b"unlimited" => None,
-            b"soft" | b"hard" => current,
-            _ => match crate::arith::integer(&text).and_then(|n| u64::try_from(n).ok()) {
-                Some(n) => Some(n),
-                None => {
-                    shell.builtin_error("ulimit", &format!("{shown}: invalid number"));
+    let many = asked.len() > 1;
+    for (resource, value) in asked {
+        match value {
+            None => show(shell, resource, which, many),
+            Some(text) => {
+                if let Err(message) = set(shell, resource, which, &text) {
+                    shell.builtin_error("ulimit", &message);
                     return Ok(1);
                 }
-            },
-        };
-        // The sandbox sets the limits. Asking for what holds already, or for no core files, is no error.
-        if wanted == current || letters[0] == b'c' {
-            return Ok(0);
+            }
         }
-        let name = LIMITS.iter().find(|l| l.0 == letters[0]).map_or("", |l| l.1);
-        shell.builtin_error(
-            "ulimit",
-            &format!("{name}: cannot modify limit: not supported in the sandbox"),
-        );
-        return Ok(1);
-    }
-    let many = letters.len() > 1;
-    for letter in letters {
-        let line = match LIMITS.iter().find(|l| l.0 == letter) {
-            Some((_, name, unit, ..)) if many => format!("{name:<21}{unit:>20}{}\n", show(value(letter))),
-            _ => format!("{}\n", show(value(letter))),
-        };
-        shell.out.extend_from_slice(line.as_bytes());
     }
     Ok(0)
 }
 
-pub fn umask(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
-    let options = match shell.builtin_options(argv, b"pS") {
-        Ok(options) => options,
-        Err(status) => return Ok(status),
-    };
-    let current = os::umask(0);
-    os::umask(current);
-    let symbolic = |mask: u32| {
-        let class = |shift: u32| {
-            let bits = !(mask >> shift) & 7;
-            [(4, 'r'), (2, 'w'), (1, 'x')]
-                .iter()
-                .filter(|(b, _)| bits & b != 0)
-                .map(|(_, c)| *c)
-                .collect::<String>()
-        };
-        format!("u={},g={},o={}", class(6), class(3), class(0))
-    };
-    let Some(word) = argv.get(options.rest) else {
-        let text = if options.has(b'S') {
-            symbolic(current)
-        } else {
-            format!("{current:04o}")
-        };
-        let prefix = match (options.has(b'p'), options.has(b'S')) {
-            (true, true) => "umask -S ",
-            (true, false) => "umask ",
-            _ => "",
-        };
-        shell.out.extend_from_slice(format!("{prefix}{text}\n").as_bytes());
-        return Ok(0);
-    };
-    let shown = String::from_utf8_lossy(word).into_owned();
-    if word.first().is_some_and(u8::is_ascii_digit) {
-        match u32::from_str_radix(&shown, 8) {
-            Ok(mask) if mask <= 0o777 => {
-                os::umask(mask);
-            }
-            _ => {
-                shell.builtin_error("umask", &format!("{shown}: octal number out of range"));
-                return Ok(1);
-            }
-        }
+fn show(shell: &mut Shell, resource: &Resource, which: Which, named: bool) {
+    let (soft, hard) = kept(shell, resource.0);
+    let value = shown(granted(resource, if which.hard && !which.soft { hard } else { soft }));
+    let line = if named {
+        format!("{:<21}{:>20}{value}\n", resource.1, resource.2)
     } else {
-        match symbolic_mask(word, current) {
-            Ok(mask) => {
-                os::umask(mask);
-            }
-            Err(c) => {
-                let message = match c {
-                    Some(c) if c.is_ascii_alphabetic() => format!("`{}': invalid symbolic mode character", c as char),
-                    Some(c) => format!("`{}': invalid symbolic mode operator", c as char),
-                    None => format!("`{shown}': invalid symbolic mode operator"),
-                };
-                shell.builtin_error("umask", &message);
-                return Ok(1);
-            }
-        }
-    }
-    if options.has(b'S') {
-        let now = os::umask(0);
-        os::umask(now);
-        shell.out.extend_from_slice(format!("{}\n", symbolic(now)).as_bytes());
-    }
-    Ok(0)
+        format!("{value}\n")
+    };
+    shell.out.extend_from_slice(line.as_bytes());
 }
 
-/// Applies a symbolic mode, as of chmod, to a mask.
-fn symbolic_mask(text: &[u8], mask: u32) -> Result<u32, Option<u8>> {
-    let mut allowed = !mask & 0o777;
-    for clause in text.split(|&c| c == b',') {
-        let mut i = 0;
-        let mut who = 0u32;
-        while let Some(c) = clause.get(i) {
-            who |= match c {
-                b'u' => 0o700,
-                b'g' => 0o070,
-                b'o' => 0o007,
-                b'a' => 0o777,
-                _ => break,
-            };
-            i += 1;
-        }
-        if who == 0 {
-            who = 0o777;
-        }
-        let Some(&op) = clause.get(i) else { return Err(None) };
-        if !matches!(op, b'+' | b'-' | b'=') {
-            return Err(Some(op));
-        }
-        i += 1;
-        let mut bits = 0u32;
-        for &c in &clause[i..] {
-            bits |= match c {
-                b'r' => 0o444,
-                b'w' => 0o222,
-                b'x' => 0o111,
-                c => return Err(Some(c)),
-            };
-        }
-        match op {
-            b'+' => allowed |= bits & who,
-            b'-' => allowed &= !(bits & who),
-            _ => allowed = allowed & !who | bits & who,
-        }
+fn set(shell: &mut Shell, resource: &Resource, which: Which, text: &[u8]) -> Result<(), String> {
+    let (mut soft, mut hard) = kept(shell, resource.0);
+    let wanted = match text {
+        b"unlimited" => None,
+        b"soft" => soft,
+        b"hard" => hard,
+        _ => match arith::integer(text).and_then(|number| u64::try_from(number).ok()) {
+            Some(number) => Some(number),
+            None => return Err(format!("{}: invalid number", String::from_utf8_lossy(text))),
+        },
+    };
+    let refused = |why: &str| Err(format!("{}: cannot modify limit: {why}", resource.1));
+    if resource.0 == b'p' {
+        return refused("Invalid argument");
     }
-    Ok(!allowed & 0o777)
+    let above = |value: Option<u64>, most: Option<u64>| most.is_some_and(|most| value.is_none_or(|value| value > most));
+    let both = which.soft == which.hard;
+    if both || which.hard {
+        if above(wanted, hard) {
+            return refused("Operation not permitted");
+        }
+        hard = wanted;
+    }
+    if both || which.soft {
+        soft = wanted;
+    }
+    if above(soft, hard) {
+        return refused("Invalid argument");
+    }
+    Rc::make_mut(&mut shell.st.limits).insert(resource.0, (soft, hard));
+    Ok(())
 }

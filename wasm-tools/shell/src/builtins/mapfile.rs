@@ -111,7 +111,7 @@ pub fn mapfile(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
                     b" ",
                     &crate::arith::decimal((origin + stored) as i64),
                     b" ",
-                    &crate::expand::quote::single(&line),
+                    &crate::quote::single(&line),
                 ]
                 .concat();
                 let (at, source) = (shell.st.line, shell.st.source.clone());

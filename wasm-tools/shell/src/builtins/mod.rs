@@ -15,8 +15,8 @@ mod printf;
 mod prompt;
 pub mod read;
 mod test;
-mod time;
 mod trap;
+mod umask;
 mod unset;
 
 use crate::shell::{Run as Outcome, Shell};
@@ -140,7 +140,7 @@ pub static BUILTINS: &[Builtin] = &[
     plain("type", command::type_),
     declaring("typeset", declare::declare, false),
     plain("ulimit", limits::ulimit),
-    impure("umask", limits::umask),
+    impure("umask", umask::umask),
     plain("unalias", alias::unalias),
     special("unset", unset::unset),
     plain("wait", jobs::wait),
@@ -234,15 +234,5 @@ impl Shell {
             let text = format!("{name}: usage: {usage}\n");
             self.write_stderr(text.as_bytes());
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn table_is_sorted() {
-        assert!(BUILTINS.windows(2).all(|w| w[0].name < w[1].name));
     }
 }

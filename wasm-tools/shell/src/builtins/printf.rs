@@ -1,10 +1,11 @@
 //! `printf`, and the escapes it shares with `echo -e`.
 
-use super::time;
-use crate::expand::quote;
+use wskill_time::strftime;
+
 use crate::os;
 use crate::parse::{digits, push_code_point};
 use crate::pattern::decode;
+use crate::quote;
 use crate::shell::{Run, Shell, Unwind};
 
 /// Field widths beyond this are refused: output stays in proportion.
@@ -244,8 +245,7 @@ fn render(
                         Some(word) => integer(shell, word, status),
                     };
                     let inner = if inner.is_empty() { b"%X" } else { inner };
-                    let zone = shell.get_scalar(b"TZ");
-                    let text = time::strftime(inner, seconds, zone.as_deref());
+                    let text = strftime(inner, &shell.zone().civil(seconds));
                     // The C library's buffer in bash has 128 bytes: what does not fit is empty.
                     let text = if text.len() >= 128 { &[][..] } else { &text };
                     pad_text(cut(text, spec.precision), &spec, out);

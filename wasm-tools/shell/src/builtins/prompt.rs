@@ -1,16 +1,26 @@
 //! Prompt escapes, for PS4 and `${x@P}`.
 
-use super::time::strftime;
+use wskill_time::{Zone, strftime};
+
 use crate::os;
 use crate::parse::digits;
 use crate::shell::{Run, Shell};
+use crate::state::vars::attr;
 
 impl Shell {
+    /// The zone of TZ, which counts only when it is exported: the C library asks the environment.
+    pub fn zone(&mut self) -> Zone {
+        match self.get_var(b"TZ") {
+            Some(var) if var.has(attr::EXPORT) => var.text().map_or_else(Zone::utc, Zone::parse),
+            _ => Zone::utc(),
+        }
+    }
+
     /// Decodes `\u`, `\w` and their kin, then expands parameters and substitutions.
     pub fn expand_prompt(&mut self, text: &[u8]) -> Run<Vec<u8>> {
         let mut out = Vec::with_capacity(text.len());
         let now = (os::now_ns() / 1_000_000_000) as i64;
-        let zone = self.get_scalar(b"TZ");
+        let civil = self.zone().civil(now);
         let mut i = 0;
         while i < text.len() {
             if text[i] != b'\\' || i + 1 >= text.len() {
@@ -20,7 +30,7 @@ impl Shell {
             }
             let c = text[i + 1];
             i += 2;
-            let mut time = |format: &[u8]| out.extend_from_slice(&strftime(format, now, zone.as_deref()));
+            let mut time = |format: &[u8]| out.extend_from_slice(&strftime(format, &civil));
             match c {
                 b'a' => out.push(7),
                 b'd' => time(b"%a %b %d"),

@@ -1,7 +1,7 @@
 //! `trap`.
 
-use crate::expand::quote;
 use crate::os;
+use crate::quote;
 use crate::shell::{Run, Shell};
 use crate::state::{TRAP_DEBUG, TRAP_ERR, TRAP_EXIT, TRAP_RETURN};
 

@@ -30,7 +30,7 @@ impl Shell {
             Cond::Group(a) => self.cond(a)?,
             Cond::Word(word) => {
                 let text = self.expand_single(word)?;
-                self.trace_cond(|| [b"-n ", crate::expand::quote::trace(&text).as_slice()].concat());
+                self.trace_cond(|| [b"-n ", crate::quote::trace(&text).as_slice()].concat());
                 !text.is_empty()
             }
             Cond::Unary(op, word) => self.cond_unary(*op, word)?,
@@ -47,7 +47,7 @@ impl Shell {
 
     fn cond_unary(&mut self, op: u8, word: &Word) -> Result<bool, CondStop> {
         let text = self.expand_single(word)?;
-        self.trace_cond(|| [&[b'-', op, b' '], crate::expand::quote::trace(&text).as_slice()].concat());
+        self.trace_cond(|| [&[b'-', op, b' '], crate::quote::trace(&text).as_slice()].concat());
         Ok(match op {
             b'v' => self.is_variable_set(&text)?,
             _ => self.test_unary(op, &text),
@@ -60,7 +60,7 @@ impl Shell {
         if op == CondOp::Regex {
             let text = self.expand_single(left)?;
             let regex = self.expand_regex(right)?;
-            self.trace_cond(|| [crate::expand::quote::trace(&text).as_slice(), b" =~ ", &regex].concat());
+            self.trace_cond(|| [crate::quote::trace(&text).as_slice(), b" =~ ", &regex].concat());
             return self.match_regex(&text, &regex, fold);
         }
         if let CondOp::Match { .. } | CondOp::NotMatch = op {
@@ -68,7 +68,7 @@ impl Shell {
             let pattern = self.expand_pattern(right)?;
             self.trace_cond(|| {
                 [
-                    crate::expand::quote::trace(&text).as_slice(),
+                    crate::quote::trace(&text).as_slice(),
                     b" ",
                     name.as_bytes(),
                     b" ",
@@ -83,11 +83,11 @@ impl Shell {
         let b = self.expand_single(right)?;
         self.trace_cond(|| {
             [
-                crate::expand::quote::trace(&a).as_slice(),
+                crate::quote::trace(&a).as_slice(),
                 b" ",
                 name.as_bytes(),
                 b" ",
-                crate::expand::quote::trace(&b).as_slice(),
+                crate::quote::trace(&b).as_slice(),
             ]
             .concat()
         });

@@ -106,14 +106,14 @@ impl Shell {
         env.extend_from_slice(b"_=");
         env.extend_from_slice(path);
         env.push(0);
-        os::Spawn {
+        let ignored = self.ignored_signals();
+        self.start_process(&os::Spawn {
             path,
             argv,
             env: &env,
             fds: &[],
-            ignored: self.ignored_signals(),
-        }
-        .start()
+            ignored,
+        })
     }
 
     /// Replaces the shell by a program; what went wrong.
@@ -359,7 +359,7 @@ impl Shell {
                         fds: &[],
                         ignored: self.ignored_signals(),
                     };
-                    match request.start() {
+                    match self.start_process(&request) {
                         Ok(pid) => {
                             let status = self.wait_foreground(pid);
                             self.exit_trap_done = true;

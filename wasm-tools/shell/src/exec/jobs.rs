@@ -1,5 +1,7 @@
 //! Waiting for background jobs and reporting them.
 
+use std::time::Duration;
+
 use crate::os::{self, Errno, Status};
 use crate::shell::{Run, Shell};
 
@@ -14,7 +16,26 @@ pub enum Waited {
     NoSuchProcess,
 }
 
+/// How long starting a process is tried while there are too many: 1 ms, then twice as long each time, up to this.
+const RETRY_MAX: Duration = Duration::from_millis(256);
+
 impl Shell {
+    /// Starts a process. When there are too many, those that have ended are collected and it is tried again for half a
+    /// second, as bash does for longer.
+    pub fn start_process(&mut self, request: &os::Spawn<'_>) -> os::Result<i32> {
+        let mut time = Duration::from_millis(1);
+        loop {
+            match request.start() {
+                Err(Errno::EAGAIN) if time <= RETRY_MAX => {
+                    self.reap();
+                    os::pause(time);
+                    time *= 2;
+                }
+                answer => return answer,
+            }
+        }
+    }
+
     /// Notes which background processes have ended, without waiting.
     pub fn reap(&mut self) {
         let pids: Vec<i32> = self

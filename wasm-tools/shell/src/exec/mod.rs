@@ -109,7 +109,13 @@ impl Shell {
                 }
                 Ok(status)
             }
-            stages => self.run_pipes(stages),
+            stages => {
+                if let Some(last) = stages.last().filter(|_| self.wants_command_text() && !self.st.in_trap) {
+                    self.st.command_text = crate::print::command_text(last).into();
+                    self.st.line = last.line;
+                }
+                self.run_pipes(stages)
+            }
         }
     }
 
@@ -135,7 +141,7 @@ impl Shell {
     #[inline(never)]
     pub fn run_command(&mut self, command: &Command) -> Run<i32> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH || crate::os::stack_is_short() {
+        if self.depth > MAX_DEPTH || crate::stack::is_short() {
             self.depth -= 1;
             return Err(self.too_deep());
         }
@@ -203,6 +209,10 @@ impl Shell {
             CommandKind::Group(list) => self.run_list(list),
             CommandKind::Subshell(list) => {
                 self.flush_out();
+                if self.wants_command_text() && !self.st.in_trap {
+                    self.st.command_text = crate::print::command_text(command).into();
+                    self.st.line = command.line;
+                }
                 Ok(self.in_subshell(|shell| shell.run_list(list)))
             }
             CommandKind::If { clauses, otherwise } => {

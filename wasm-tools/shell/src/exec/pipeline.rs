@@ -348,7 +348,7 @@ impl Shell {
             fds: &[(fd, fd)],
             ignored,
         };
-        let started = request.start();
+        let started = self.start_process(&request);
         let _ = os::close(fd);
         match started {
             Ok(pid) => Ok(Some(pid)),

@@ -259,6 +259,7 @@ impl Shell {
             }
         };
         let result = self.run_builtin_assigned(builtin, command);
+        self.builtin = builtin.name;
         let flushed = self.flush_out();
         if let Some(saved) = saved {
             self.undo_redirects(saved);
@@ -298,6 +299,7 @@ impl Shell {
         if !builtin.pure && !self.contexts.is_empty() && !self.materialise() {
             return Ok(1);
         }
+        self.builtin = builtin.name;
         match builtin.run {
             builtins::Run::Plain(run) => run(self, argv),
             builtins::Run::Declare(run) => {

@@ -1,8 +1,8 @@
 //! `set -x`.
 
 use crate::ast::{Arg, Assign, AssignValue, Element, Simple, Subscript};
-use crate::expand::quote;
 use crate::os;
+use crate::quote;
 use crate::shell::Shell;
 
 impl Shell {
@@ -64,20 +64,13 @@ impl Shell {
                 },
                 _ => None,
             });
-            match (array, word.iter().position(|&c| c == b'=')) {
-                (Some(elements), _) => {
+            match array {
+                Some(elements) => {
                     line.extend_from_slice(word);
                     line.push(b'=');
                     self.array_text(elements, &mut line);
                 }
-                (None, Some(at))
-                    if simple.args.iter().any(|a| matches!(a, Arg::Assign(_)))
-                        && crate::parse::is_name(&word[..at]) =>
-                {
-                    line.extend_from_slice(&word[..=at]);
-                    line.extend_from_slice(&quote_value(&word[at + 1..]));
-                }
-                _ => line.extend_from_slice(&quote::trace(word)),
+                None => line.extend_from_slice(&quote::trace(word)),
             }
         }
         self.trace(&line);
@@ -99,6 +92,13 @@ impl Shell {
         line.extend_from_slice(if assign.append { b"+=" } else { b"=" });
         line.extend_from_slice(&quote_value(value));
         self.trace(&line);
+    }
+
+    /// What `export` and `readonly` show of each assignment behind their own line.
+    #[inline(never)]
+    pub fn trace_declared(&mut self, name: &[u8], append: bool, value: &[u8]) {
+        let operator: &[u8] = if append { b"+=" } else { b"=" };
+        self.trace(&[name, operator, &quote_value(value)].concat());
     }
 
     #[inline(never)]

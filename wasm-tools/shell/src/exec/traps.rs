@@ -78,7 +78,7 @@ impl Shell {
 
     /// Whether commands' texts are needed: for a DEBUG or ERR trap, or because a trap may look at BASH_COMMAND.
     pub fn wants_command_text(&self) -> bool {
-        !self.st.traps.is_empty()
+        !self.st.traps.is_empty() || self.hidden_traps > 0
     }
 
     /// Runs the DEBUG trap before a command.
@@ -189,11 +189,13 @@ impl Shell {
         for (signal, _) in &hidden {
             traps.remove(signal);
         }
+        self.hidden_traps += 1;
         Some(hidden)
     }
 
     /// Puts masked traps back unless the function set its own.
     pub fn unmask_traps(&mut self, masked: Option<Vec<(i32, Rc<[u8]>)>>) {
+        self.hidden_traps -= u32::from(masked.is_some());
         for (signal, action) in masked.into_iter().flatten() {
             Rc::make_mut(&mut self.st.traps).entry(signal).or_insert(action);
         }

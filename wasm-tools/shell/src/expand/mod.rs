@@ -5,7 +5,6 @@ pub mod case;
 mod fields;
 pub mod glob;
 mod param;
-pub mod quote;
 mod transform;
 
 pub use fields::{Builder, Field};
@@ -186,7 +185,7 @@ impl Shell {
     #[inline(never)]
     pub fn expand_parts(&mut self, parts: &[Part], quoted: bool, out: &mut Builder) -> Run<()> {
         self.expansion_depth += 1;
-        if self.expansion_depth > MAX_DEPTH || crate::os::stack_is_short() {
+        if self.expansion_depth > MAX_DEPTH || crate::stack::is_short() {
             self.expansion_depth = 0;
             self.error("maximum expansion nesting level exceeded");
             return Err(Unwind::Discard(1));

@@ -312,7 +312,10 @@ impl Shell {
             && let Some(var) = self.st.vars.get(name.as_slice())
             && var.has(attr::NAMEREF)
         {
-            let target = var.text().unwrap_or_default().to_vec();
+            let Some(target) = var.text().filter(|target| !target.is_empty()).map(<[u8]>::to_vec) else {
+                self.error_bytes(&[name.as_slice(), b": invalid indirect expansion"].concat());
+                return Err(Unwind::Discard(1));
+            };
             return Ok(Indirect::Value(Val::One(target)));
         }
         let value = match self.base_value(&param.name, param.index.as_ref())? {

@@ -1,9 +1,10 @@
 //! `${x@Q}` and its kin.
 
+use super::case;
 use super::param::Val;
-use super::{case, quote};
 use crate::ast::{ParamName, Subscript};
 use crate::parse::ansi_c;
+use crate::quote;
 use crate::shell::{Run, Shell};
 use crate::state::vars::Value;
 

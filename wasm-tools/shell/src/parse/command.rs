@@ -593,7 +593,12 @@ impl Parser<'_> {
         // Whether assignments may still come as arguments, because a declaration builtin is being called.
         let mut declaration = false;
         let mut prefix = true;
-        loop {
+        // As in bash, the command's line is the one on which its second word ends.
+        let mut at = line;
+        for count in 0.. {
+            if count <= 2 {
+                at = self.line();
+            }
             self.skip_blank();
             if let Some(redirect) = self.redirect()? {
                 redirects.push(redirect);
@@ -642,7 +647,7 @@ impl Parser<'_> {
         Ok(Command {
             kind: CommandKind::Simple(simple),
             redirects,
-            line,
+            line: at,
         })
     }
 

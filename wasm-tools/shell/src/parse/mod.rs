@@ -416,8 +416,12 @@ impl Parser<'_> {
         self.pos
     }
 
-    /// What was read since.
+    /// What was read since, as whole lines.
     pub fn text_since(&self, from: usize) -> Vec<u8> {
-        self.buf[from.min(self.pos)..self.pos.min(self.buf.len())].to_vec()
+        let mut text = self.buf[from.min(self.pos)..self.pos.min(self.buf.len())].to_vec();
+        if text.last().is_some_and(|&c| c != b'\n') {
+            text.push(b'\n');
+        }
+        text
     }
 }

@@ -548,8 +548,7 @@ impl Parser<'_> {
                 }
                 let text = ansi_c(&self.buf[start..self.pos]);
                 self.pos += 1;
-                self.raw_edits
-                    .push((start - 2, self.pos, crate::expand::quote::single(&text)));
+                self.raw_edits.push((start - 2, self.pos, crate::quote::single(&text)));
                 Ok(Some(Part::Quoted(text)))
             }
             b'"' if !quoted => {

@@ -69,6 +69,9 @@ pub struct Getopts {
     pub offset: usize,
 }
 
+/// Soft and hard value of a resource; `None` is unlimited.
+pub type Limit = (Option<u64>, Option<u64>);
+
 /// A shell environment.
 #[derive(Clone)]
 pub struct State {
@@ -111,6 +114,8 @@ pub struct State {
     /// Logical working directory.
     pub cwd: Rc<[u8]>,
     pub command_text: Rc<[u8]>,
+    /// What `ulimit` has set, by the resource's letter.
+    pub limits: Rc<BTreeMap<u8, Limit>>,
 }
 
 impl State {

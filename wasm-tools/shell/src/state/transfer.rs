@@ -4,7 +4,7 @@
 use super::jobs::Jobs;
 use super::options::{SetOptions, Shopts};
 use super::vars::{Name, Var, attr};
-use super::{Call, Function, Scope, ScopeKind, Traps};
+use super::{Call, Function, Limit, Scope, ScopeKind, Traps};
 use crate::ast::{FunctionDef, List};
 use crate::os;
 use crate::shell::Shell;
@@ -51,6 +51,7 @@ struct Parcel {
     ignored_at_start: u64,
     getopts: (usize, usize),
     trace_fd: i32,
+    limits: BTreeMap<u8, Limit>,
 }
 
 fn pairs(traps: &Traps) -> Vec<(i32, Vec<u8>)> {
@@ -126,6 +127,7 @@ pub fn encode(shell: &Shell, list: &List) -> Vec<u8> {
         ignored_at_start: shell.ignored_signals(),
         getopts: (st.getopts.index, st.getopts.offset),
         trace_fd: shell.trace_fd,
+        limits: (*st.limits).clone(),
     };
     // Only memory can be missing, and then the allocator has ended the process already.
     postcard::to_allocvec(&parcel).unwrap_or_default()
@@ -205,6 +207,7 @@ pub fn decode(fd: os::Fd) -> Option<(Shell, List)> {
     st.random = parcel.random;
     st.seconds_base = parcel.seconds_base;
     st.cwd = parcel.cwd.into();
+    st.limits = Rc::new(parcel.limits);
     st.getopts = super::Getopts {
         index: parcel.getopts.0,
         offset: parcel.getopts.1,

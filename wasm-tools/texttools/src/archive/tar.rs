@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
 use tar::{Archive, EntryType, Header};
+use wskill_time as time;
 
 use super::codec::{Encoder, Format};
 use super::{parent, safe_name};
@@ -15,7 +16,6 @@ use crate::input;
 use crate::output::{Output, show};
 use crate::platform::{self, Metadata, mode};
 use crate::sed::Transform;
-use crate::time;
 
 /// A block of the format.
 const BLOCK: usize = 512;
@@ -981,7 +981,7 @@ fn long_line(header: &Header, name: &[u8], link: &[u8], numeric: bool) -> String
     let size = header.size().unwrap_or(0).to_string();
     let width = 19usize.saturating_sub(user.len() + group.len() + 1).max(size.len() + 1);
     let seconds = header.mtime().unwrap_or(0) as i64;
-    let date = time::strftime(b"%Y-%m-%d %H:%M", &time::local(seconds), seconds);
+    let date = time::strftime(b"%Y-%m-%d %H:%M", &time::local(seconds));
     let mut line = format!("{modes} {user}/{group} {size:>width$} {} {}", show(&date), show(name), width = width - 1);
     if kind.is_symlink() {
         line.push_str(&format!(" -> {}", show(link)));

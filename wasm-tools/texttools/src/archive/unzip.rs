@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufWriter, Read, Write};
 
+use wskill_time as time;
 use zip::read::ZipFile;
 use zip::{CompressionMethod, DateTime, ZipArchive};
 
@@ -10,7 +11,6 @@ use super::{member_name, parent, safe_name};
 use crate::glob;
 use crate::output::{Output, show};
 use crate::platform::{self, Metadata, mode};
-use crate::time;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
@@ -412,7 +412,7 @@ fn info_line<R: Read>(file: &ZipFile<'_, R>) -> String {
         _ => "othr",
     };
     let date = file.last_modified().map(seconds_of).unwrap_or(0);
-    let date = time::strftime(b"%y-%b-%d %H:%M", &time::utc(date), date);
+    let date = time::strftime(b"%y-%b-%d %H:%M", &time::utc(date));
     format!("{}  3.0 unx {:>8} bx {method} {} {}\n", info.mode_string(), file.size(), show(&date), member_name(file))
 }
 

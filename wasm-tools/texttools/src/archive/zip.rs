@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufWriter, Cursor, Read, Seek, Write};
 
+use wskill_time as time;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
@@ -13,7 +14,6 @@ use crate::glob;
 use crate::input;
 use crate::output::{Output, show};
 use crate::platform::{self, Metadata, mode};
-use crate::time;
 
 /// Files up to this size are compressed once ahead, to see whether storing them is smaller.
 const TRY_LIMIT: u64 = 1 << 20;

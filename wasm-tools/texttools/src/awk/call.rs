@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+use wskill_time as time;
+
 use super::array::{Array, ArrayRc, Item};
 use super::ast::{ArrayRef, Expr, Special, Target};
 use super::builtins::Builtin;
@@ -13,7 +15,6 @@ use super::value::{Text, Value, looks_numeric};
 use crate::output::show;
 use crate::platform::{self, Status};
 use crate::regex::Span;
-use crate::time;
 
 impl Interp<'_> {
     /// Calls one of awk's own functions.
@@ -449,7 +450,7 @@ impl Interp<'_> {
         } else {
             time::local(seconds)
         };
-        Ok(Value::text(time::strftime(&format, &civil, seconds)))
+        Ok(Value::text(time::strftime(&format, &civil)))
     }
 
     fn mktime(&mut self, arguments: &[Expr]) -> Run<Value> {

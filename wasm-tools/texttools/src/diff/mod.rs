@@ -219,7 +219,7 @@ impl Diff {
             None => {
                 let nanos = match &side.info {
                     Some(info) => info.mtime,
-                    None if side.name == b"-" => crate::time::now() * 1_000_000_000,
+                    None if side.name == b"-" => wskill_time::now() * 1_000_000_000,
                     None => 0,
                 };
                 format!("{}\t{}", show(&side.name), date(nanos))
@@ -232,9 +232,9 @@ impl Diff {
 
 fn date(nanos: i64) -> String {
     let seconds = nanos.div_euclid(1_000_000_000);
-    let civil = crate::time::local(seconds);
-    let text = crate::time::strftime(b"%Y-%m-%d %H:%M:%S", &civil, seconds);
-    let zone = crate::time::strftime(b"%z", &civil, seconds);
+    let civil = wskill_time::local(seconds);
+    let text = wskill_time::strftime(b"%Y-%m-%d %H:%M:%S", &civil);
+    let zone = wskill_time::strftime(b"%z", &civil);
     format!("{}.{:09} {}", show(&text), nanos.rem_euclid(1_000_000_000), show(&zone))
 }
 

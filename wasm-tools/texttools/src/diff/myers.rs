@@ -233,6 +233,6 @@ mod tests {
         assert_eq!(edits("", "abc"), 3);
         assert_eq!(edits("abc", "abc"), 0);
         assert_eq!(edits("xaaax", "xaax"), 1);
-        assert_eq!(edits("kitten sitting", "sitting kitten"), 14);
+        assert_eq!(edits("kitten sitting", "sitting kitten"), 10);
     }
 }

@@ -114,7 +114,7 @@ pub fn run(args: &[Vec<u8>]) -> i32 {
     };
     let split = rest.iter().position(begins_expression).unwrap_or(rest.len());
     let (paths, words) = rest.split_at(split);
-    let now = crate::time::now();
+    let now = wskill_time::now();
     let expression = match expression::parse(words, now) {
         Ok(expression) => expression,
         Err(message) => {

@@ -3,7 +3,7 @@
 use super::Entry;
 use super::users::Names;
 use crate::platform::{Metadata, mode};
-use crate::time::{local, strftime};
+use wskill_time::{local, strftime};
 
 /// A part of a format.
 pub enum Directive {
@@ -208,14 +208,14 @@ fn clock(nanos: i64, letter: u8) -> Vec<u8> {
     let (seconds, fraction) = (nanos.div_euclid(1_000_000_000), nanos.rem_euclid(1_000_000_000));
     let civil = local(seconds);
     let with_fraction = |format: &[u8]| {
-        let mut text = strftime(format, &civil, seconds);
+        let mut text = strftime(format, &civil);
         text.extend_from_slice(format!(".{fraction:09}0").as_bytes());
         text
     };
     match letter {
         0 => {
             let mut text = with_fraction(b"%a %b %e %H:%M:%S");
-            text.extend_from_slice(&strftime(b" %Y", &civil, seconds));
+            text.extend_from_slice(&strftime(b" %Y", &civil));
             text
         }
         b'@' => format!("{seconds}.{fraction:09}0").into_bytes(),
@@ -223,7 +223,7 @@ fn clock(nanos: i64, letter: u8) -> Vec<u8> {
         b'S' => with_fraction(b"%S"),
         b'T' => with_fraction(b"%H:%M:%S"),
         b'X' => with_fraction(b"%H:%M:%S"),
-        b'c' => strftime(b"%a %b %e %H:%M:%S %Y", &civil, seconds),
-        letter => strftime(&[b'%', letter], &civil, seconds),
+        b'c' => strftime(b"%a %b %e %H:%M:%S %Y", &civil),
+        letter => strftime(&[b'%', letter], &civil),
     }
 }

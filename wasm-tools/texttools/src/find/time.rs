@@ -1,6 +1,6 @@
 //! Dates as people write them, for `-newermt`.
 
-use crate::time::{Zone, local};
+use wskill_time::{Zone, days_of, local, strftime};
 
 /// Seconds since 1970 of `2024-02-29`, `2024-02-29 12:34[:56]`, `@1700000000`, `yesterday`, `3 days ago`, …
 pub fn parse_date(text: &str, now: i64) -> Option<i64> {
@@ -68,7 +68,7 @@ fn absolute(text: &str) -> Option<i64> {
         seconds += part.split('.').next()?.parse::<i64>().ok()? * unit;
     }
     if utc {
-        return Some(crate::time::days_of(year, month, day) * 86_400 + seconds);
+        return Some(days_of(year, month, day) * 86_400 + seconds);
     }
     Some(Zone::local().seconds_of(year, month, day, seconds))
 }
@@ -78,5 +78,5 @@ pub fn list_date(seconds: i64, now: i64) -> String {
     let civil = local(seconds);
     let recent = seconds <= now && now - seconds < 15_778_476;
     let format: &[u8] = if recent { b"%b %e %H:%M" } else { b"%b %e  %Y" };
-    String::from_utf8_lossy(&crate::time::strftime(format, &civil, seconds)).into_owned()
+    String::from_utf8_lossy(&strftime(format, &civil)).into_owned()
 }

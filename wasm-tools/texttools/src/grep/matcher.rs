@@ -64,6 +64,9 @@ impl Matcher {
         let mut whole_buffer = !config.null_data;
         for pattern in &config.patterns {
             let mut pattern = String::from_utf8(pattern.clone()).map_err(|_| "pattern is not UTF-8".to_string())?;
+            if config.syntax == Syntax::Perl {
+                pattern = ascii_classes(&pattern);
+            }
             if config.lines {
                 pattern = format!("^(?:{pattern})$");
             } else if config.words {
@@ -141,6 +144,36 @@ fn compile_perl(pattern: &str, config: &Config) -> Result<(meta::Regex, bool), S
         meta::Config::new().utf8_empty(false).nfa_size_limit(Some(SIZE_LIMIT)).hybrid_cache_capacity(4 << 20);
     let regex = meta::Builder::new().configure(settings).build_from_hir(&hir).map_err(|error| error.to_string())?;
     Ok((regex, line_bound(&hir)))
+}
+
+/// `\w`, `\d` and `\s` for ASCII only, as in PCRE unless a pattern asks for more; a class may stand within a class.
+fn ascii_classes(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('w') => out.push_str("[0-9A-Za-z_]"),
+            Some('W') => out.push_str("[^0-9A-Za-z_]"),
+            Some('d') => out.push_str("[0-9]"),
+            Some('D') => out.push_str("[^0-9]"),
+            Some('s') => out.push_str(r"[ \t-\r]"),
+            Some('S') => out.push_str(r"[^ \t-\r]"),
+            Some('Q') => {
+                // What is quoted up to `\E` stands for itself.
+                let rest = chars.as_str();
+                let (quoted, after) = rest.split_once(r"\E").unwrap_or((rest, ""));
+                out.push_str(&regex_syntax::escape(quoted));
+                chars = after.chars();
+            }
+            Some(other) => out.extend(['\\', other]),
+            None => out.push('\\'),
+        }
+    }
+    out
 }
 
 fn line_bound(hir: &Hir) -> bool {

@@ -139,6 +139,9 @@ impl Search {
                 return false;
             }
         };
+        if self.config.initial_tab {
+            searcher.number_width = number_width(path, self.config.line_numbers);
+        }
         let outcome = match searcher.search(stream, shown, &self.matcher, &self.config, out) {
             Ok(outcome) => outcome,
             Err(error) => {
@@ -179,4 +182,15 @@ impl Search {
         }
         false
     }
+}
+
+/// The columns that GNU's `-T` gives to numbers: the digits of the largest offset that a file can have, and of the
+/// line behind it.
+fn number_width(path: &[u8], line_numbers: bool) -> usize {
+    let path = if path == b"-" { b"/dev/stdin" } else { path };
+    let largest = match platform::stat(path, true) {
+        Ok(found) if found.is_file() => found.size + u64::from(line_numbers),
+        _ => i64::MAX.unsigned_abs(),
+    };
+    largest.to_string().len()
 }

@@ -6,7 +6,9 @@ use super::matcher::Matcher;
 use super::options::{Binary, Config, ListFiles};
 use crate::output::Output;
 
-/// The first size of the buffer; it grows for longer lines.
+/// The buffer's size from the start, which most files fit in: to clear a large one takes longer than to search them.
+const FIRST: usize = 8 << 10;
+/// Its size for larger files; it grows further for longer lines.
 const BUFFER: usize = 128 << 10;
 
 /// What the search of one stream found.
@@ -20,6 +22,8 @@ pub struct Outcome {
 
 /// Keeps the buffer, and whether a group of lines was printed, from file to file.
 pub struct Searcher {
+    /// Columns that `-T` gives to line numbers and offsets; 0 without it.
+    pub number_width: usize,
     buffer: Vec<u8>,
     printed_before: bool,
 }
@@ -35,6 +39,7 @@ struct Stream<'a> {
     delimiter: u8,
     /// Lines printed, not only counted.
     prints: bool,
+    number_width: usize,
     /// The stream's offset of the buffer's first byte.
     base: u64,
     /// Number of lines before `counted` (a place in the buffer).
@@ -57,7 +62,7 @@ impl Default for Searcher {
 impl Searcher {
     /// A searcher with no buffer yet.
     pub fn new() -> Self {
-        Self { buffer: Vec::new(), printed_before: false }
+        Self { number_width: 0, buffer: Vec::new(), printed_before: false }
     }
 
     /// Searches a stream and prints what the options ask for.
@@ -83,6 +88,7 @@ impl Searcher {
             binary: false,
             delimiter,
             prints,
+            number_width: self.number_width,
             base: 0,
             lines: 0,
             counted: 0,
@@ -92,11 +98,14 @@ impl Searcher {
             stopped: false,
         };
         if self.buffer.is_empty() {
-            self.buffer.resize(BUFFER, 0);
+            self.buffer.resize(FIRST, 0);
         }
         // buffer[..done] was searched and is kept for -B; buffer[done..filled] was read.
         let (mut done, mut filled) = (0, 0);
         loop {
+            if filled == self.buffer.len() && filled < BUFFER {
+                self.buffer.resize(BUFFER, 0);
+            }
             if filled == self.buffer.len() {
                 let keep = state.keep_from(&self.buffer[..done]);
                 if keep > self.buffer.len() / 2 {
@@ -320,18 +329,22 @@ impl Stream<'_> {
             self.count_to(text, start);
             // Lines of context were counted when a later line was selected first.
             let number = self.lines + 1 - self.lines_between(text, start);
-            let number = if config.initial_tab { format!("{number:>3}") } else { number.to_string() };
-            config.colors.number(self.out, number.as_bytes());
+            self.print_number(number);
             config.colors.separator(self.out, mark);
         }
         if config.byte_offsets {
-            let place = (self.base + offset as u64).to_string();
-            config.colors.number(self.out, place.as_bytes());
+            self.print_number(self.base + offset as u64);
             config.colors.separator(self.out, mark);
         }
         if config.initial_tab && (config.with_filename || config.line_numbers || config.byte_offsets) {
             self.out.put(b"\t");
         }
+    }
+
+    /// A line number or offset; `-T` aligns them.
+    fn print_number(&mut self, number: u64) {
+        let width = self.number_width;
+        self.config.colors.number(self.out, format!("{number:>width$}").as_bytes());
     }
 
     /// Lines between `start` and the place counted to.

@@ -1,11 +1,12 @@
 //! Dates: seconds since 1970, and "broken down" arrays of year, month (from 0), day, hour, minute, second, weekday
 //! and day of the year.
 
+use wskill_time::{self as time, Civil};
+
 use super::builtins::described;
 use super::eval::{Stop, fail};
 use super::value::Json;
 use crate::output::show;
-use crate::time::{self, Civil};
 
 /// Calls a function over dates; `None` when it is not one.
 pub fn call(name: &str, input: &Json, arguments: &[Json]) -> Option<Result<Json, Stop>> {
@@ -65,7 +66,7 @@ fn strftime(name: &str, input: &Json, format: &Json) -> Result<Json, Stop> {
         other => return fail(format!("{name}/1 requires parsed datetime inputs, not {}", described(other))),
     };
     let civil = if name == "strflocaltime" { time::local(seconds) } else { time::utc(seconds) };
-    Ok(Json::string(show(&time::strftime(format.as_bytes(), &civil, seconds))))
+    Ok(Json::string(show(&time::strftime(format.as_bytes(), &civil))))
 }
 
 /// Reads a date; `None` when the text does not fit the format.

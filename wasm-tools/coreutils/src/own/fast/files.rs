@@ -9,6 +9,7 @@ use std::path::Path;
 use wskill_sys::fs::SetTime;
 use wskill_sys::{Errno, fd, fs};
 
+use super::super::buffer::buffer;
 use super::super::output_failed;
 use super::super::say;
 use super::super::text::{in_message, quote};
@@ -199,9 +200,9 @@ pub fn tee(args: &[OsString]) -> Option<i32> {
             }
         }
     }
-    let mut buf = vec![0u8; 65536];
+    let mut buf = buffer();
     loop {
-        let n = match fd::read(0, &mut buf) {
+        let n = match fd::read(0, &mut buf[..]) {
             Ok(0) => break,
             Ok(n) => n,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,

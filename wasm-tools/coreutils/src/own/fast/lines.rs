@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use wskill_sys::{Errno, fd};
 
+use super::super::buffer::buffer;
 use super::super::text::{in_message, quote};
 use super::super::{output_failed, say_bytes};
 use super::{number, options};
 
-/// One read's size: a pipe's, so that one call empties it.
-const CHUNK: usize = 65536;
+/// What is read at once.
+const CHUNK: usize = super::super::buffer::SIZE;
 
 /// An operand or standard input, open for reading.
 struct Input {
@@ -123,7 +124,7 @@ pub fn head(args: &[OsString]) -> Option<i32> {
 }
 
 fn head_of(input: &Input, count: Count) -> io::Result<()> {
-    let mut buf = vec![0u8; CHUNK];
+    let mut buf = buffer();
     let mut left = match count {
         Count::Lines(n) | Count::Bytes(n) => n,
     };
@@ -184,7 +185,7 @@ fn follow(operands: &[&OsString], by_name: bool, quiet: bool, pause: Duration) -
     }
     let headings = files.len() > 1 && !quiet;
     let mut last = files.len() - 1;
-    let mut buf = vec![0u8; CHUNK];
+    let mut buf = buffer();
     loop {
         for (index, (name, open)) in files.iter_mut().enumerate() {
             if by_name && let Ok(now) = wskill_sys::fs::stat(&**name) {
@@ -202,7 +203,7 @@ fn follow(operands: &[&OsString], by_name: bool, quiet: bool, pause: Duration) -
                 *at = 0;
                 let _ = io::Seek::seek(&mut file, io::SeekFrom::Start(0));
             }
-            while let Ok(n) = input.read(&mut buf) {
+            while let Ok(n) = input.read(&mut buf[..]) {
                 if n == 0 {
                     break;
                 }
@@ -256,9 +257,9 @@ fn tail_from(input: &Input, count: Count) -> io::Result<()> {
     let mut skip = match count {
         Count::Lines(n) | Count::Bytes(n) => n.saturating_sub(1),
     };
-    let mut buf = vec![0u8; CHUNK];
+    let mut buf = buffer();
     loop {
-        let n = input.read(&mut buf)?;
+        let n = input.read(&mut buf[..])?;
         if n == 0 {
             return Ok(());
         }
@@ -307,13 +308,13 @@ fn tail_of(input: &Input, count: Count) -> io::Result<()> {
     let wanted = match count {
         Count::Lines(n) | Count::Bytes(n) => n,
     };
+    let mut buf = buffer();
     loop {
-        let mut chunk = vec![0u8; CHUNK];
-        let n = input.read(&mut chunk)?;
+        let n = input.read(&mut buf[..])?;
         if n == 0 {
             break;
         }
-        chunk.truncate(n);
+        let chunk = buf[..n].to_vec();
         total += measure(&chunk);
         kept.push_back(chunk);
         // One line more than wanted: the last may lack its end.
@@ -343,7 +344,7 @@ fn line_start(mut file: &File, size: u64, lines: u64) -> io::Result<u64> {
     if lines == 0 {
         return Ok(size);
     }
-    let mut buf = vec![0u8; CHUNK];
+    let mut buf = buffer();
     let (mut end, mut left) = (size, lines);
     while end > 0 {
         let start = end.saturating_sub(CHUNK as u64);
@@ -443,10 +444,10 @@ pub fn wc(args: &[OsString]) -> Option<i32> {
 
 fn count(input: &Input, text: bool) -> io::Result<Counts> {
     let mut counts = Counts::default();
-    let mut buf = vec![0u8; CHUNK];
+    let mut buf = buffer();
     let mut in_word = false;
     loop {
-        let n = input.read(&mut buf)?;
+        let n = input.read(&mut buf[..])?;
         if n == 0 {
             return Ok(counts);
         }

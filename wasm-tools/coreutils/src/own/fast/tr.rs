@@ -5,6 +5,7 @@ use std::os::wasi::ffi::OsStrExt;
 
 use wskill_sys::fd;
 
+use super::super::buffer::buffer;
 use super::super::output_failed;
 use super::options;
 
@@ -135,11 +136,11 @@ pub fn tr(args: &[OsString]) -> Option<i32> {
 }
 
 fn filter(map: &[u8; 256], dropped: &[bool; 256], squeezed: &[bool; 256]) -> i32 {
-    let mut buf = vec![0u8; 65536];
-    let mut out = Vec::with_capacity(65536);
+    let mut buf = buffer();
+    let mut out = Vec::new();
     let mut last: Option<u8> = None;
     loop {
-        let n = match fd::read(0, &mut buf) {
+        let n = match fd::read(0, &mut buf[..]) {
             Ok(0) => return 0,
             Ok(n) => n,
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,

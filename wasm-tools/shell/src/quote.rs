@@ -88,32 +88,7 @@ pub fn trace(text: &[u8]) -> Vec<u8> {
         return ansi(text);
     }
     let special = |(i, c): (usize, &u8)| {
-        matches!(
-            c,
-            b' ' | b'\t'
-                | b'\n'
-                | b'\''
-                | b'"'
-                | b'\\'
-                | b'|'
-                | b'&'
-                | b';'
-                | b'('
-                | b')'
-                | b'<'
-                | b'>'
-                | b'!'
-                | b'{'
-                | b'}'
-                | b'*'
-                | b'['
-                | b'?'
-                | b']'
-                | b'^'
-                | b'$'
-                | b'`'
-        ) || *c == b'#' && i == 0
-            || *c == b'~' && (i == 0 || matches!(text[i - 1], b'=' | b':'))
+        is_special(*c) || *c == b'#' && i == 0 || *c == b'~' && (i == 0 || matches!(text[i - 1], b'=' | b':'))
     };
     if text.iter().enumerate().any(special) {
         single(text)
@@ -168,39 +143,39 @@ pub fn ansi(text: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Characters that a shell does not read as themselves, wherever they stand.
+fn is_special(c: u8) -> bool {
+    matches!(
+        c,
+        b' ' | b'\t'
+            | b'\n'
+            | b'\''
+            | b'"'
+            | b'\\'
+            | b'|'
+            | b'&'
+            | b';'
+            | b'('
+            | b')'
+            | b'<'
+            | b'>'
+            | b'!'
+            | b'{'
+            | b'}'
+            | b'*'
+            | b'['
+            | b'?'
+            | b']'
+            | b'^'
+            | b'$'
+            | b'`'
+    )
+}
+
 /// How `declare -p` and `set` show an associative array's key.
 pub fn key(text: &[u8]) -> Vec<u8> {
     let plain = !text.is_empty()
-        && !text.iter().any(|c| {
-            matches!(
-                c,
-                b' ' | b'\t'
-                    | b'\n'
-                    | b'\''
-                    | b'"'
-                    | b'\\'
-                    | b'|'
-                    | b'&'
-                    | b';'
-                    | b'('
-                    | b')'
-                    | b'<'
-                    | b'>'
-                    | b'!'
-                    | b'{'
-                    | b'}'
-                    | b'*'
-                    | b'['
-                    | b'?'
-                    | b']'
-                    | b'^'
-                    | b'$'
-                    | b'`'
-                    | b'#'
-                    | b'~'
-                    | b'@'
-            )
-        })
+        && !text.iter().any(|&c| is_special(c) || matches!(c, b'#' | b'~' | b'@'))
         && !needs_ansi(text);
     if plain { text.to_vec() } else { double(text) }
 }
