@@ -157,7 +157,10 @@ pub fn runtime() -> Result<Arc<Runtime>, Error> {
     if std::io::stderr().is_terminal() {
         builder = builder.progress(progress_bar());
     }
-    Ok(builder.build()?)
+    let runtime = builder.build()?;
+    // Never given back: the end of the process does that sooner.
+    std::mem::forget(Arc::clone(&runtime));
+    Ok(runtime)
 }
 
 fn progress_bar() -> Progress {
