@@ -672,3 +672,12 @@ case("deep_deallocation", "python3", "-c", "l = []\nfor i in range(1000000): l =
 case("large_integer_text", "python3", "-c", "print(len(str(3**9000)))\ntry: str(10**5000)\nexcept ValueError as e: print(e)")
 case("large_float", "python3", "-c", "try: 2.0**10000\nexcept OverflowError as e: print(e)")
 case("large_memory", "python3", "-c", "try: bytearray(1 << 40)\nexcept (MemoryError, OverflowError): print('refused')")
+
+# ---- the end ---------------------------------------------------------------------------------------------------------
+
+case("end_destructors_see_their_class", "python3", "-c",
+     "class A:\n    def __del__(self): print('del', A)\na = A()\nb = A(); b.b = b")
+case("end_order", "python3", "-c", "import atexit, weakref\nclass A:\n    def __del__(self): print('del', A.__name__, atexit is not None)\n"
+     "a = A()\natexit.register(print, 'atexit')\nweakref.finalize(a, print, 'finalize')")
+case("end_main_module_under_two_names", "python3", "-c", "import sys\nprint('__mp_main__' in sys.modules)\nimport multiprocessing\n"
+     "print(sys.modules['__mp_main__'] is sys.modules['__main__'])\nclass A:\n    def __del__(self): print('del', A)\na = A()")
