@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::Sandbox;
+use crate::sandbox::host_path_hint;
 
 /// The most hints of this kind.
 const MAX: usize = 3;
@@ -18,8 +19,7 @@ pub fn host_paths(argv: &[Vec<u8>], sandbox: &Sandbox) -> Vec<String> {
             if sandbox.has_folder(folder) || hints.len() == MAX {
                 continue;
             }
-            let hint =
-                format!("`{path}` does not exist in the sandbox; bring a file of the host in with --input or --mount");
+            let hint = host_path_hint(path);
             if !hints.contains(&hint) {
                 hints.push(hint);
             }

@@ -51,10 +51,6 @@ async fn launch(args: &WasmArgs) -> Result<u8, Error> {
     if module.len() as u64 > most {
         return Err(format!("{shown}: is larger than the limit `module`, which is {most} bytes").into());
     }
-    // The layer in the version field is 1.
-    if args.common.deterministic.is_some() && module.get(6) == Some(&1) {
-        return Err("--deterministic: components get the host's time and randomness; build it for wasm32-wasip1".into());
-    }
     let name = args.file.file_name().unwrap_or(args.file.as_os_str());
     let argv = [name].into_iter().chain(args.args.iter().map(OsString::as_os_str)).map(bytes);
     let prepared = args.common.prepare(true)?;

@@ -155,10 +155,10 @@ impl SandboxBuilder {
         self
     }
 
-    /// Makes runs repeatable: processes take turns in the order of their numbers, fuel is counted, time is made up
-    /// (it begins with 2026 and passes with instructions, questions and sleep), files of the host show that time and numbers of
-    /// their own, and randomness comes from `seed`. Standard input is read to its end first. The limit `wall_time` stays
-    /// real, and a run that meets it ends anywhere.
+    /// Makes runs repeatable: processes take turns in the order of their numbers, fuel is counted, time is made up (it
+    /// begins with 2026 and passes with instructions, questions and sleep), files of the host show that time and numbers
+    /// of their own, and randomness comes from `seed`. Standard input is read to its end first. The limit `wall_time`
+    /// stays real, and a run that meets it ends anywhere. WASI 0.2 components are refused.
     #[must_use]
     pub fn deterministic(mut self, seed: u64) -> Self {
         self.seed = Some(seed);

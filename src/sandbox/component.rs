@@ -20,7 +20,9 @@ use wasmtime_wasi::{FsPerms, I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, Wasi
 use super::builder::Mount;
 use super::engine::{FUEL_INTERVAL, Flavour};
 use super::errno::Errno;
-use super::kernel::{End, INIT, ImageError, Kernel, OpenFile, Run, TraceEvent, end_of_trap};
+use super::kernel::{
+    End, INIT, ImageError, Kernel, OpenFile, ProcessMemory, Run, TraceEvent, end_of_trap, memory_growth, table_growth,
+};
 use super::limits::LimitName;
 
 use files::Ledger;
@@ -43,11 +45,6 @@ pub struct Request<'a> {
     pub streams: [Arc<OpenFile>; 3],
 }
 
-/// Whether a file is a component: the layer in the version field is 1.
-pub fn is_component(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"\0asm") && bytes.get(6) == Some(&1)
-}
-
 /// What the host keeps for a component.
 struct State {
     wasi: WasiCtx,
@@ -62,40 +59,15 @@ impl WasiView for State {
     }
 }
 
-struct Limiter {
-    kernel: Arc<Kernel>,
-    charged: u64,
-}
-
-impl Limiter {
-    fn claim(&mut self, amount: u64) -> bool {
-        if self.charged.saturating_add(amount) > self.kernel.limits.process_memory {
-            self.kernel.budget.counters.hit(LimitName::ProcessMemory);
-            return false;
-        }
-        if !self.kernel.budget.memory.charge(amount) {
-            self.kernel.budget.counters.hit(LimitName::Memory);
-            return false;
-        }
-        self.charged += amount;
-        true
-    }
-}
-
-impl Drop for Limiter {
-    fn drop(&mut self) {
-        self.kernel.budget.memory.refund(self.charged);
-    }
-}
+struct Limiter(ProcessMemory);
 
 impl ResourceLimiter for Limiter {
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
-        Ok(maximum.is_none_or(|maximum| desired <= maximum) && self.claim(desired.saturating_sub(current) as u64))
+        Ok(memory_growth(current, desired, maximum).is_some_and(|bytes| self.0.charge(bytes)))
     }
 
     fn table_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
-        let bytes = (desired.saturating_sub(current) as u64).saturating_mul(16);
-        Ok(maximum.is_none_or(|maximum| desired <= maximum) && self.claim(bytes))
+        Ok(table_growth(current, desired, maximum).is_some_and(|bytes| self.0.charge(bytes)))
     }
 }
 
@@ -106,6 +78,10 @@ pub async fn start(
     request: Request<'_>,
 ) -> std::result::Result<tokio::task::JoinHandle<()>, ImageError> {
     let failed = |message: String| ImageError { errno: Errno::NoExec, message: Some(message) };
+    if kernel.clock.is_deterministic() {
+        let text = "a component gets the host's time and randomness, so its runs are not deterministic";
+        return Err(failed(format!("{text}; build it for wasm32-wasip1")));
+    }
     if request.bytes.len() as u64 > kernel.limits.module {
         kernel.budget.counters.hit(LimitName::Module);
         return Err(failed(format!("a component of {} bytes is over the limit", request.bytes.len())));
@@ -132,7 +108,7 @@ pub async fn start(
     table.set_max_capacity(HANDLES_MAX);
     let budget = &kernel.budget;
     let ledger = Ledger::new(Arc::clone(&budget.disk), Arc::clone(&budget.counters), kernel.limits.open_files);
-    let limiter = Limiter { kernel: Arc::clone(kernel), charged: 0 };
+    let limiter = Limiter(ProcessMemory::new(kernel));
     let state = State { wasi: wasi.build(), table, limiter, ledger };
     let store = store(&engine, kernel, run, state).map_err(|error| failed(error.to_string()))?;
     run.processes.fetch_add(1, Ordering::Relaxed);
@@ -203,12 +179,7 @@ impl Life {
                 at_ms: self.kernel.clock.elapsed_ms(),
                 pid: INIT + 1,
                 status: end.shell_status(),
-                reason: match end {
-                    End::Exited(_) => None,
-                    End::Signaled(_, text) => text.clone(),
-                    End::Limit(name) => Some(name.to_string()),
-                    End::Failed(text) => Some(text.clone()),
-                },
+                reason: end.reason(),
                 cpu_ms: cpu.as_secs_f64() * 1e3,
                 peak_memory_bytes,
             });
@@ -247,7 +218,7 @@ impl Life {
             // Nobody to hear it is no reason to fail.
             let _ = self.stderr.say(&self.kernel, format!("{}: {reason}\n", self.name()).as_bytes());
         }
-        self.tell_end(&end, cpu, store.data().limiter.charged);
+        self.tell_end(&end, cpu, store.data().limiter.0.charged());
         // Its streams end before its run does.
         drop(store);
         let Self { kernel, run, stderr, .. } = self;

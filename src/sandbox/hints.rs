@@ -34,6 +34,11 @@ const ABSENT: &[(&str, &str)] = &[
     ("convert", "the sandbox has no ImageMagick"),
 ];
 
+/// The sentence for a path that is the host's.
+pub fn host_path(path: &str) -> String {
+    format!("`{path}` does not exist in the sandbox; bring a file of the host in with --input or --mount")
+}
+
 /// The sentence for a miss.
 pub fn hint(miss: &Miss) -> String {
     match miss {
@@ -41,9 +46,7 @@ pub fn hint(miss: &Miss) -> String {
             Some((_, why)) => format!("`{name}` is not available: {why}"),
             None => format!("the command `{name}` does not exist in the sandbox; `wskill programs` lists what does"),
         },
-        Miss::HostPath(path) => {
-            format!("`{path}` does not exist in the sandbox; bring a file of the host in with --input or --mount")
-        }
+        Miss::HostPath(path) => host_path(path),
         Miss::ReadOnly(path) => {
             format!("`{path}` is on a read-only mount; write to work/, out/ or /tmp")
         }

@@ -25,6 +25,8 @@ mod wasi;
 
 pub use builder::{BuildError, Mount, Sandbox, SandboxBuilder};
 pub use engine::Flavour;
+#[cfg(feature = "cli")]
+pub(crate) use hints::host_path as host_path_hint;
 pub use kernel::{Trace, TraceEvent};
 pub use limits::{LimitError, LimitName, Limits, parse_size};
 pub use outcome::Outcome;

@@ -12,6 +12,8 @@ use super::kernel::{
     Command, Context, Descriptors, End, ImageError, Kernel, OpenFile, Run, Signal, prepare, prepare_module, start,
 };
 use super::outcome::{Outcome, limit_of};
+#[cfg(feature = "component")]
+use super::program::is_component;
 use super::stdio::{Drained, Input, Output};
 
 /// How long a run that has ended waits for its writers: they may be slow, but not for ever.
@@ -102,7 +104,7 @@ impl<'a> RunBuilder<'a> {
         let name = argv.first().cloned().unwrap_or_default();
         let started = match module {
             #[cfg(feature = "component")]
-            Some(bytes) if component::is_component(&bytes) => {
+            Some(bytes) if is_component(&bytes) => {
                 let argv = argv.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
                 let request = component::Request { bytes, argv, env, mounts: &sandbox.mounts, streams };
                 component::start(kernel, &run, request).await.map(|task| guard.tasks.push(task))

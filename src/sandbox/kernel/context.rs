@@ -6,12 +6,13 @@ use std::sync::atomic::Ordering;
 use wasmtime::{Memory, ResourceLimiter};
 
 use super::descriptors::Descriptors;
+use super::memory::{ProcessMemory, memory_growth, table_growth};
 use super::open_file::OpenFile;
 use super::process::Process;
 use super::timer::IntervalTimer;
 use super::{Kernel, Run};
 use crate::sandbox::errno::{Errno, Result};
-use crate::sandbox::limits::{Account, CONTEXTS_MAX, LimitName};
+use crate::sandbox::limits::CONTEXTS_MAX;
 use crate::sandbox::vfs::GuestPath;
 
 /// What a subshell in place saves and gets back.
@@ -131,22 +132,18 @@ impl ProcessCtx {
     }
 }
 
-/// Charges the memory of a process to the sandbox.
+/// Charges the memory of a process to the sandbox as its instance asks for it.
 #[derive(Debug)]
 pub struct MemoryLimiter {
-    kernel: Arc<Kernel>,
+    memory: ProcessMemory,
     process: Arc<Process>,
-    charged: u64,
-    /// Of `charged`, what spawn paid ahead and the instance has not claimed yet.
+    /// Of what is charged, what spawn paid ahead and the instance has not claimed yet.
     ahead: u64,
 }
 
-/// What a table's element takes on the host.
-const TABLE_ELEMENT: u64 = 16;
-
 impl MemoryLimiter {
     fn new(kernel: &Arc<Kernel>, process: &Arc<Process>) -> Self {
-        Self { kernel: Arc::clone(kernel), process: Arc::clone(process), charged: 0, ahead: 0 }
+        Self { memory: ProcessMemory::new(kernel), process: Arc::clone(process), ahead: 0 }
     }
 
     /// Charges what an instance will claim as it begins, so that the spawning process gets the error.
@@ -160,28 +157,14 @@ impl MemoryLimiter {
 
     /// Forgets all that was charged, for a new image.
     pub fn reset(&mut self) {
-        self.account().refund(self.charged);
-        self.charged = 0;
+        self.memory.clear();
         self.ahead = 0;
     }
 
-    fn account(&self) -> &Account {
-        &self.kernel.budget.memory
-    }
-
     fn take(&mut self, amount: u64) -> bool {
-        let counters = &self.kernel.budget.counters;
-        if self.charged.saturating_add(amount) > self.kernel.limits.process_memory {
-            counters.hit(LimitName::ProcessMemory);
-            return false;
-        }
-        if !self.account().charge(amount) {
-            counters.hit(LimitName::Memory);
-            return false;
-        }
-        self.charged += amount;
-        self.process.peak_memory.fetch_max(self.charged, Ordering::Relaxed);
-        true
+        let taken = self.memory.charge(amount);
+        self.process.peak_memory.fetch_max(self.memory.charged(), Ordering::Relaxed);
+        taken
     }
 
     fn claim(&mut self, amount: u64) -> bool {
@@ -191,24 +174,12 @@ impl MemoryLimiter {
     }
 }
 
-impl Drop for MemoryLimiter {
-    fn drop(&mut self) {
-        self.account().refund(self.charged);
-    }
-}
-
 impl ResourceLimiter for MemoryLimiter {
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
-        if maximum.is_some_and(|maximum| desired > maximum) {
-            return Ok(false);
-        }
-        Ok(self.claim(desired.saturating_sub(current) as u64))
+        Ok(memory_growth(current, desired, maximum).is_some_and(|bytes| self.claim(bytes)))
     }
 
     fn table_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
-        if maximum.is_some_and(|maximum| desired > maximum) {
-            return Ok(false);
-        }
-        Ok(self.claim((desired.saturating_sub(current) as u64).saturating_mul(TABLE_ELEMENT)))
+        Ok(table_growth(current, desired, maximum).is_some_and(|bytes| self.claim(bytes)))
     }
 }

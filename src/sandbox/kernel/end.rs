@@ -27,6 +27,16 @@ impl End {
         }
     }
 
+    /// The signal, limit or failure that it was, in words; `None` for an exit.
+    pub fn reason(&self) -> Option<String> {
+        match self {
+            Self::Exited(_) => None,
+            Self::Signaled(signal, text) => Some(text.clone().unwrap_or_else(|| format!("signal {}", signal.number()))),
+            Self::Limit(name) => Some(name.to_string()),
+            Self::Failed(text) => Some(text.clone()),
+        }
+    }
+
     /// The status as a shell shows it: 128 + n for signal n.
     pub fn shell_status(&self) -> u8 {
         match self {

@@ -6,7 +6,7 @@ use super::run::Miss;
 use super::{Kernel, Run};
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::limits::{INTERPRETERS_MAX, LimitName, PATH_MAX};
-use crate::sandbox::program::Program;
+use crate::sandbox::program::{Program, is_component};
 use crate::sandbox::vfs::{File, FileType, GuestPath, Mount, Node, OpenOptions};
 
 /// Devices from this number on stand for the caller's descriptors: `/proc/self/fd/N` is number `FD_DEVICE + N`.
@@ -50,9 +50,8 @@ fn classify(head: &[u8]) -> Head {
         let end = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
         return Head::Program(rest[..end].to_vec());
     }
-    if let Some(version) = head.strip_prefix(b"\0asm") {
-        // The second half of the version field is the layer: 0 for a module, 1 for a component.
-        return if version.get(2) == Some(&1) { Head::Component } else { Head::Module };
+    if head.starts_with(b"\0asm") {
+        return if is_component(head) { Head::Component } else { Head::Module };
     }
     if let Some(rest) = head.strip_prefix(b"#!") {
         let end = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());

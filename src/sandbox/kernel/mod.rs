@@ -13,6 +13,7 @@ mod executor;
 mod identity;
 mod image;
 mod lock;
+mod memory;
 mod open;
 mod open_file;
 mod pipe;
@@ -48,6 +49,8 @@ pub use executor::{Executor, yield_now};
 pub use identity::Identities;
 pub use image::{FD_DEVICE, ImageError, program_file};
 pub use lock::{LockKind, LockTable};
+#[cfg(feature = "component")]
+pub use memory::{ProcessMemory, memory_growth, table_growth};
 pub use open::{OpenRequest, Opened, list_directory, metadata_at, metadata_of, noted, open};
 pub use open_file::{Kind, OpenFile};
 pub use pipe::{PIPE_BUF, Pipe, PipeReader, PipeWriter};

@@ -214,14 +214,7 @@ fn finish(ctx: &mut ProcessCtx, end: &End) {
             at_ms: kernel.clock.elapsed_ms(),
             pid: process.pid,
             status: end.shell_status(),
-            reason: match end {
-                End::Exited(_) => None,
-                End::Signaled(signal, text) => {
-                    Some(text.clone().unwrap_or_else(|| format!("signal {}", signal.number())))
-                }
-                End::Limit(name) => Some(name.to_string()),
-                End::Failed(text) => Some(text.clone()),
-            },
+            reason: end.reason(),
             cpu_ms: process.cpu_ns.load(Ordering::Relaxed) as f64 / 1e6,
             peak_memory_bytes: process.peak_memory.load(Ordering::Relaxed),
         });

@@ -167,6 +167,11 @@ impl Program {
     }
 }
 
+/// Whether a WebAssembly file is a component: the second half of its version field is the layer, 0 for a module.
+pub fn is_component(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\0asm") && bytes.get(6) == Some(&1)
+}
+
 /// An installed command, for lists.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct CommandInfo {
