@@ -176,3 +176,31 @@ fn deep_recursion_ends_the_guest_alone() {
     let outcome = bash("f() { f; }; f; echo not reached");
     assert!(!stderr(&outcome).contains("wasm"), "{}", stderr(&outcome));
 }
+
+#[test]
+fn ended_processes_count_until_they_are_waited_for() {
+    let script = "import os
+start = lambda: os.posix_spawn('/bin/true', ['true'], {})
+children = []
+try:
+    while True: children.append(start())
+except BlockingIOError:
+    print(len(children))
+os.waitpid(children[0], 0)
+children[0] = start()
+for child in children: os.waitpid(child, 0)
+print(start() > 0)";
+    let limits = Limits { processes: 6, ..Limits::default() };
+    let outcome = run_limited(limits, &["python3", "-c", script]);
+    assert_eq!((outcome.exit_code, stdout(&outcome).as_str()), (0, "5\nTrue\n"), "{}", stderr(&outcome));
+    assert!(hit(&outcome, LimitName::Processes));
+}
+
+#[test]
+fn files_in_memory_are_memory() {
+    let line = "cd /tmp; head -c 200M /dev/zero > a || echo full; rm a; head -c 1M /dev/zero > a && echo room";
+    let outcome = limited(|limits| limits.memory = 100 * MIB, line);
+    assert_eq!((outcome.exit_code, stdout(&outcome).as_str()), (0, "full\nroom\n"), "{}", stderr(&outcome));
+    assert!(stderr(&outcome).contains("No space left on device"), "{}", stderr(&outcome));
+    assert!(hit(&outcome, LimitName::Memory) && !hit(&outcome, LimitName::Disk));
+}
