@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{Read, Write};
 use std::sync::Arc;
 
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::kernel::{Device, INIT, PipeReader, PipeWriter};
@@ -104,17 +105,12 @@ impl Input {
                 let pipe = kernel.new_pipe(false);
                 let (reader, writer) = (PipeReader::new(&pipe), PipeWriter::new(&pipe));
                 let handle = kernel.runtime.handle().clone();
-                std::thread::Builder::new().name("wskill-stdin".into()).spawn(move || {
-                    let mut buffer = vec![0; CHUNK];
-                    loop {
-                        match source.read(&mut buffer) {
-                            Ok(0) => return,
-                            Ok(count) if handle.block_on(writer.pipe().write(&buffer[..count])).is_ok() => {}
-                            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                            _ => return,
-                        }
+                // Most commands read nothing: the thread starts, and the source is touched, with the first that does.
+                kernel.runtime.handle().spawn(async move {
+                    if writer.pipe().wait_for_demand().await {
+                        thread("wskill-stdin", move || feed(&mut *source, &writer, &handle));
                     }
-                })?;
+                });
                 Kind::Pipe { reader: Some(reader), writer: None, fifo: None }
             }
         };
@@ -133,27 +129,63 @@ impl Output {
         let (kind, drained) = match self {
             Self::Capture => (Kind::Output(OutputStream::new(Arc::clone(run), error)), None),
             Self::Discard => (Kind::Device(Device::Null), None),
-            Self::Writer(mut target) => {
+            Self::Writer(target) => {
                 // A guest of a deterministic sandbox must not notice how fast the host takes its output.
                 let pipe = kernel.new_pipe(kernel.clock.is_deterministic());
                 let (reader, writer) = (PipeReader::new(&pipe), PipeWriter::new(&pipe));
                 let handle = kernel.runtime.handle().clone();
                 let (done, drained) = oneshot::channel();
-                let name = if error { "wskill-stderr" } else { "wskill-stdout" };
-                std::thread::Builder::new().name(name.into()).spawn(move || {
+                // Most commands write nothing to standard error: the thread starts with the first bytes.
+                kernel.runtime.handle().spawn(async move {
                     let mut buffer = vec![0; CHUNK];
-                    while let Ok(count @ 1..) = handle.block_on(reader.pipe().read(&mut buffer)) {
-                        if target.write_all(&buffer[..count]).and_then(|()| target.flush()).is_err() {
-                            break;
+                    match reader.pipe().read(&mut buffer).await {
+                        Ok(first @ 1..) => {
+                            let name = if error { "wskill-stderr" } else { "wskill-stdout" };
+                            thread(name, move || deliver(target, &reader, &handle, (buffer, first), done));
                         }
+                        // As at the end of `deliver`.
+                        _ => drop(done.send(())),
                     }
-                    drop(reader);
-                    // The run may have been dropped.
-                    let _ = done.send(());
-                })?;
+                });
                 (Kind::Pipe { reader: None, writer: Some(writer), fifo: None }, Some(drained))
             }
         };
         Ok((Arc::new(OpenFile::new(kind, false, true)), drained))
     }
+}
+
+/// Starts a thread that nobody waits for. Without one the ends it would have held close, which the guest sees.
+fn thread(name: &str, work: impl FnOnce() + Send + 'static) {
+    drop(std::thread::Builder::new().name(name.into()).spawn(work));
+}
+
+/// Moves all that a source has into a pipe.
+fn feed(source: &mut dyn Read, writer: &PipeWriter, handle: &Handle) {
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        match source.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(count) if handle.block_on(writer.pipe().write(&buffer[..count])).is_ok() => {}
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            _ => return,
+        }
+    }
+}
+
+/// Moves a buffer with its first bytes, then all that comes from a pipe, to a writer, and tells when all is there.
+fn deliver(
+    mut target: Box<dyn Write + Send>,
+    reader: &PipeReader,
+    handle: &Handle,
+    (mut buffer, mut count): (Vec<u8>, usize),
+    done: oneshot::Sender<()>,
+) {
+    while target.write_all(&buffer[..count]).and_then(|()| target.flush()).is_ok() {
+        match handle.block_on(reader.pipe().read(&mut buffer)) {
+            Ok(more @ 1..) => count = more,
+            _ => break,
+        }
+    }
+    // The run may have been dropped.
+    let _ = done.send(());
 }

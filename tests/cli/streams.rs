@@ -53,6 +53,26 @@ fn who_gets_standard_input() {
     }
 }
 
+/// What a command does not ask for stays for who reads the same file or pipe next, as behind any other command.
+#[test]
+fn input_that_nobody_reads_is_not_taken() {
+    let session = Session::new();
+    let path = session.file("input", "one\ntwo\n");
+    for (command, left) in [
+        ("true", "one\ntwo\n"),
+        ("echo x > /dev/null; ls | wc -l > /dev/null", "one\ntwo\n"),
+        ("python3 -c pass", "one\ntwo\n"),
+        ("read line < /dev/null", "one\ntwo\n"),
+        ("cat > /dev/null", ""),
+    ] {
+        let mut file = std::fs::File::open(&path).unwrap();
+        let output = session.command(&["exec", command]).stdin(file.try_clone().unwrap()).output().unwrap();
+        let mut rest = String::new();
+        file.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, left, "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
 #[test]
 fn output_comes_before_the_command_ends() {
     let session = Session::new();

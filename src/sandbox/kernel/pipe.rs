@@ -32,6 +32,8 @@ pub struct Pipe {
     readable: Notify,
     /// Room arose, or the last reader left, or one came.
     writable: Notify,
+    /// A reader found nothing, or the last one left.
+    wanted: Notify,
     /// `None`: writers never wait and the data is charged to the memory account.
     capacity: Option<usize>,
     account: Arc<Account>,
@@ -52,6 +54,7 @@ impl Pipe {
             state: Mutex::default(),
             readable: Notify::new(),
             writable: Notify::new(),
+            wanted: Notify::new(),
             capacity: (!unbounded).then_some(PIPE_CAPACITY),
             account,
         })
@@ -97,7 +100,12 @@ impl Pipe {
     pub fn try_read(&self, buffer: &mut [u8]) -> Result<usize> {
         let mut state = self.lock();
         if state.data.is_empty() {
-            return if state.writers == 0 || buffer.is_empty() { Ok(0) } else { Err(Errno::Again) };
+            if state.writers == 0 || buffer.is_empty() {
+                return Ok(0);
+            }
+            drop(state);
+            self.wanted.notify_one();
+            return Err(Errno::Again);
         }
         let count = buffer.len().min(state.data.len());
         let (front, back) = state.data.as_slices();
@@ -166,6 +174,12 @@ impl Pipe {
         }
     }
 
+    /// Waits, as the only writer, until a reader has found the pipe empty; answers whether there is still one.
+    pub async fn wait_for_demand(&self) -> bool {
+        self.wanted.notified().await;
+        self.lock().readers > 0
+    }
+
     /// Waits until a writer has come since `seen` was asked ([`Pipe::seen`]), as opening a FIFO for reading does.
     pub async fn wait_for_writer(&self, seen: u64) {
         loop {
@@ -232,7 +246,13 @@ impl PipeReader {
     /// came is not told so.
     pub fn ready(&self) -> (usize, bool) {
         let state = self.pipe.lock();
-        (state.data.len(), state.writers == 0 && self.before_writers != Some(state.writers_seen))
+        let waiting = state.data.len();
+        let ended = state.writers == 0 && self.before_writers != Some(state.writers_seen);
+        drop(state);
+        if waiting == 0 {
+            self.pipe.wanted.notify_one();
+        }
+        (waiting, ended)
     }
 }
 
@@ -243,6 +263,7 @@ impl Drop for PipeReader {
         if state.readers == 0 {
             drop(state);
             self.pipe.writable.notify_waiters();
+            self.pipe.wanted.notify_one();
         }
     }
 }
@@ -328,6 +349,21 @@ mod tests {
         let (_reader, writer) = pair(true, account());
         assert_eq!(writer.pipe().write(&vec![1; 1 << 20]).await, Ok(1 << 20));
         assert_eq!(writer.pipe().write(b"x").await, Err(Errno::NoMemory));
+    }
+
+    #[tokio::test]
+    async fn demand_is_a_read_or_a_poll_that_finds_nothing() {
+        let (reader, writer) = pair(false, account());
+        writer.pipe().write(b"x").await.unwrap();
+        assert_eq!(reader.pipe().try_read(&mut [0; 4]), Ok(1));
+        let waiting = writer.pipe().wait_for_demand();
+        assert!(tokio::time::timeout(std::time::Duration::from_millis(20), waiting).await.is_err());
+        assert_eq!(reader.pipe().try_read(&mut [0; 4]), Err(Errno::Again));
+        assert!(writer.pipe().wait_for_demand().await);
+        assert_eq!(reader.ready(), (0, false));
+        assert!(writer.pipe().wait_for_demand().await);
+        drop(reader);
+        assert!(!writer.pipe().wait_for_demand().await);
     }
 
     #[test]

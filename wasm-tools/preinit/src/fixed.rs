@@ -5,7 +5,10 @@ use std::time::Duration;
 use wasmtime_wasi::{HostMonotonicClock, HostWallClock};
 
 /// The time of every file in the archives the guests are built with: 2025-01-01 00:00:00 UTC.
-const NOW: Duration = Duration::from_secs(1_735_689_600);
+const NOW: Duration = Duration::from_nanos(NANOSECONDS);
+
+/// The same, in nanoseconds since 1970.
+pub const NANOSECONDS: u64 = 1_735_689_600_000_000_000;
 
 /// Always [`NOW`].
 pub struct Clock;

@@ -1,9 +1,11 @@
 //! Pre-initialises a WebAssembly module: runs its initialiser once and writes a module that starts where it ended.
 //!
 //! The initialiser sees WASI preview 1 with the directories given by `--dir` (read-only), no environment, no
-//! arguments, fixed clocks and fixed randomness, so that the same input gives the same bytes. The sandbox's own
-//! imports (`wskill`) exist but have no kernel behind them: each answers ENOSYS, see [`stubs`].
+//! arguments, fixed clocks, fixed randomness and nothing of the host's about a file but its kind, size and bytes, so that
+//! the same input gives the same bytes on every machine. The sandbox's own imports (`wskill`) exist but have no kernel
+//! behind them: each answers ENOSYS, see [`stubs`].
 
+mod files;
 mod fixed;
 mod stubs;
 
@@ -75,6 +77,7 @@ async fn snapshot(arguments: &Arguments, input: &[u8]) -> Result<Vec<u8>> {
     let mut linker: Linker<WasiP1Ctx> = Linker::new(&engine);
     wasmtime_wasi::p1::add_to_linker_async(&mut linker, |context| context)?;
     let mut store = Store::new(&engine, context(arguments)?);
+    files::hide_host(&mut linker)?;
 
     let mut wizer = Wizer::new();
     wizer.init_func(&arguments.init);
