@@ -2,6 +2,7 @@
 
 use crate::input::StdinLines;
 use crate::os;
+use crate::outline::outline;
 use crate::parse::Parser;
 use crate::shell::{Shell, Unwind, VERSION};
 use crate::state::options::SetOptions;
@@ -11,6 +12,9 @@ use std::rc::Rc;
 
 /// Option under which a parent shell hands over its state.
 const STATE_OPTION: &[u8] = b"--wskill-state=";
+
+/// Option that prints what scripts would call instead of running them; see `outline`.
+const OUTLINE_OPTION: &[u8] = b"--wskill-outline";
 
 /// What the command line asks for.
 #[derive(Default)]
@@ -32,6 +36,9 @@ pub fn run(argv: Vec<Vec<u8>>) -> i32 {
     let arg0 = argv.first().cloned().unwrap_or_else(|| b"bash".to_vec());
     if let Some(number) = argv.get(1).and_then(|a| a.strip_prefix(STATE_OPTION)) {
         return run_inherited(number);
+    }
+    if argv.get(1).is_some_and(|a| a == OUTLINE_OPTION) {
+        return outline_files(&argv[2..]);
     }
     // The process ends with the shell: to free its memory piece by piece would only take time.
     let mut shell = ManuallyDrop::new(Shell::new(&arg0));
@@ -158,6 +165,25 @@ fn is_binary(text: &[u8]) -> bool {
     let head = &text[..text.len().min(80)];
     let line = head.iter().position(|&c| c == b'\n').unwrap_or(head.len());
     head[..line].contains(&0)
+}
+
+/// Prints the outlines of files; 1 when one could not be read, 2 when nobody takes the output.
+fn outline_files(files: &[Vec<u8>]) -> i32 {
+    let mut status = 0;
+    for file in files {
+        match os::read_file(file) {
+            Ok(text) => {
+                if os::write_all(1, &outline(file, text)).is_err() {
+                    return 2;
+                }
+            }
+            Err(error) => {
+                os::write_error(&[file, &b": "[..], os::message(error).as_bytes(), b"\n"].concat());
+                status = 1;
+            }
+        }
+    }
+    status
 }
 
 /// Runs the part of a script that another shell handed over.

@@ -23,6 +23,7 @@ mod input;
 mod invocation;
 #[cfg(target_family = "wasm")]
 mod os;
+mod outline;
 mod parse;
 mod pattern;
 mod print;

@@ -74,18 +74,7 @@ impl Shell {
         if result.is_ok() {
             result = self.run_command(&def.body);
         }
-        let result = match result {
-            Err(Unwind::Return(status)) => {
-                self.st.status = status;
-                Ok(status)
-            }
-            other => other,
-        };
-        let result = if result.is_ok() {
-            self.run_return_trap().and(result)
-        } else {
-            result
-        };
+        let result = self.returned(result);
         self.unmask_traps(masked);
         self.st.loops = loops;
         self.pop_scope();
@@ -112,18 +101,7 @@ impl Shell {
         let loops = std::mem::replace(&mut self.st.loops, 0);
         let masked = self.mask_debug_for_source();
         let result = self.run_text(text, 1, name.into());
-        let result = match result {
-            Err(Unwind::Return(status)) => {
-                self.st.status = status;
-                Ok(status)
-            }
-            other => other,
-        };
-        let result = if result.is_ok() {
-            self.run_return_trap().and(result)
-        } else {
-            result
-        };
+        let result = self.returned(result);
         self.unmask_traps(masked);
         self.st.loops = loops;
         self.st.calls.pop();
@@ -134,5 +112,20 @@ impl Shell {
             self.st.positional = saved;
         }
         result
+    }
+    /// The end of a function or sourced file: `return` ends here, and the RETURN trap runs.
+    fn returned(&mut self, result: Run<i32>) -> Run<i32> {
+        let result = match result {
+            Err(Unwind::Return(status)) => {
+                self.st.status = status;
+                Ok(status)
+            }
+            other => other,
+        };
+        if result.is_ok() {
+            self.run_return_trap().and(result)
+        } else {
+            result
+        }
     }
 }
