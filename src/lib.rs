@@ -5,8 +5,7 @@
 #[doc(hidden)]
 pub mod cli;
 mod sandbox;
-#[cfg(feature = "cli")]
-mod skill;
+pub mod skill;
 #[cfg(feature = "cli")]
 mod workspace;
 

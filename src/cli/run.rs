@@ -11,7 +11,7 @@ use super::report::Report;
 use super::signals::{Interrupts, Signal};
 use super::{Error, chain, say};
 use crate::skill::{self, Skill};
-use crate::workspace::{Collected, Keep, Patterns, Place, Workspace};
+use crate::workspace::{self, Collected, Keep, Patterns, Place, Workspace};
 use crate::{Outcome, Output, RunBuilder, Sandbox, SandboxBuilder};
 
 /// Arguments of `wskill run`.
@@ -252,7 +252,7 @@ fn build(
     let mut cwd = "/workspace".to_owned();
     if let Some(skill) = skill {
         builder = mount_skill(builder, skill, workspace)?;
-        cwd = skill.guest_path();
+        cwd = skill.sandbox_path();
     }
     let cwd = match &args.cwd {
         None => cwd,
@@ -274,10 +274,10 @@ fn build(
 }
 
 fn mount_skill(builder: SandboxBuilder, skill: &Skill, workspace: &Workspace) -> Result<SandboxBuilder, Error> {
-    let hidden = skill.hidden_entries();
+    let hidden = workspace::skill::hidden_entries(skill);
     if !hidden.is_empty() {
         let names = hidden.join(", ");
         say(&format!("warning: the skill's own {names} cannot be seen: these names are the workspace's"));
     }
-    Ok(builder.mount(skill.mount()).mount(workspace.venv(skill)?).env("SKILL_NAME", skill.name()))
+    Ok(builder.mount(workspace::skill::mount(skill)).mount(workspace.venv(skill)?).env("SKILL_NAME", skill.name()))
 }

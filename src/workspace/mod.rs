@@ -6,6 +6,7 @@
 mod inputs;
 mod outputs;
 mod remove;
+pub mod skill;
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -157,7 +158,7 @@ impl Workspace {
     pub fn venv(&self, skill: &Skill) -> Result<Mount, WorkspaceError> {
         let folder = Path::new(VENVS).join(skill.name());
         self.make_folder(&folder)?;
-        Ok(Mount::new(self.path.join(folder), skill.guest_venv()).writable())
+        Ok(Mount::new(self.path.join(folder), skill::venv_path(skill)).writable())
     }
 
     /// Where it is on the host.
