@@ -31,11 +31,13 @@ const REFUSED: [&str; 8] = [
 /// Words that Anthropic's API refuses in names.
 const RESERVED: [&str; 2] = ["anthropic", "claude"];
 
-/// Checks a skill. Errors are broken rules of the specification, in the order in which its reference validator (skills-ref)
-/// has them; then come warnings, by file and line: what other clients refuse, and what does not do what its author meant.
+/// Checks a skill. Errors are broken rules of the specification, in the order in which its reference validator
+/// (skills-ref) has them; then come warnings, by file and line: what other clients refuse, and what does not do what
+/// its author meant.
 ///
-/// Where the validator stops at the first error of syntax, the others are told too. It refuses two things that are none
-/// here: lists and maps in brackets, which are YAML (`flow-style`, a warning), and `---` within a value.
+/// Where the validator stops at the first error of syntax, the others are told too. Some YAML that its parser refuses is
+/// no error here: lists and maps in brackets (`flow-style`, a warning), tags such as `!!str`, a tab within a value
+/// (`description-tab`, a warning), and `---` within a value.
 ///
 /// ```
 /// let findings = wskill::skill::check("skills/python-math".as_ref());
@@ -97,9 +99,7 @@ fn header(mut draft: Draft<'_>, folder: &str) -> Findings {
     if draft.parts.header.is_none() {
         let message = match draft.parts.fence {
             Fence::NoEnd => "the front matter is not closed; put a line `---` after its last field",
-            _ => {
-                "there is no front matter; put `name` and `description` between two lines `---` at the begin of the file"
-            }
+            _ => "there is no front matter; put `name` and `description` between two lines `---` at the file's begin",
         };
         draft.log.add(Severity::Error, 0, "no-front-matter", message);
     } else {
@@ -147,6 +147,10 @@ fn clients(draft: &mut Draft<'_>) {
     if manifest.description.contains(['<', '>']) {
         let message = "Anthropic's validator refuses `<` and `>` in descriptions; write it without";
         warn(description, "description-angle-brackets", message.into());
+    }
+    if manifest.description.contains('\t') {
+        let message = "there is a tab in the description, which Python's YAML parsers refuse; write a blank";
+        warn(description, "description-tab", message.into());
     }
     if spot("compatibility").is_some() && manifest.compatibility.is_none() {
         warn(spot("compatibility"), "compatibility-empty", "`compatibility` is empty; remove it".into());

@@ -1,7 +1,8 @@
 //! The files of a skill: documents that a model reads, and resources that scripts use.
 //!
-//! A skill's folder is the host's own: guests see it read-only, so nothing changes it behind wskill's back, and a check of
-//! the real path before a file is opened is enough to keep links inside. (What guests can write goes through `cap-std`.)
+//! A skill's folder is the host's own: guests see it read-only, so nothing changes it behind wskill's back, and a check
+//! of the real path before a file is opened is enough to keep links inside. (What guests can write is read with
+//! `cap-std`.)
 
 use std::fs;
 use std::io::Read;
@@ -184,6 +185,7 @@ pub(super) fn find(folder: &Path, path: &str) -> Option<PathBuf> {
     let parts: Vec<_> = relative.components().collect();
     let plain = |part: &Component<'_>| match part {
         Component::Normal(name) => name.to_str().is_some_and(|name| !name.starts_with('.') && !IGNORED.contains(&name)),
+        Component::CurDir => true,
         _ => false,
     };
     let is_skill_file = parts.len() == 1 && path.eq_ignore_ascii_case("SKILL.md");
@@ -221,9 +223,7 @@ pub(super) fn read(real: &Path) -> std::io::Result<Document> {
             } else {
                 note(
                     "not-utf8",
-                    format!(
-                        "the text is not UTF-8 from byte {valid} on; wrong bytes are shown as \u{fffd}; save it as UTF-8"
-                    ),
+                    format!("not UTF-8 from byte {valid} on, and wrong bytes are shown as \u{fffd}; save it as UTF-8"),
                 );
                 String::from_utf8_lossy(error.as_bytes()).into_owned()
             }

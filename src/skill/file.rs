@@ -12,7 +12,8 @@ use super::{SKILL_FILE_LIMIT, header};
 /// A SKILL.md: YAML front matter and a Markdown body.
 ///
 /// ```
-/// let file = wskill::skill::SkillFile::parse(b"---\nname: notes\ndescription: Keeps notes.\n---\n# Notes\n", "notes")?;
+/// let text = b"---\nname: notes\ndescription: Keeps notes.\n---\n# Notes\n";
+/// let file = wskill::skill::SkillFile::parse(text, "notes")?;
 /// assert_eq!(file.manifest().description, "Keeps notes.");
 /// assert_eq!((file.body(), file.body_line()), ("# Notes\n", 5));
 /// assert!(file.findings().is_empty());

@@ -30,7 +30,8 @@ impl fmt::Display for Severity {
 ///
 /// let file = SkillFile::parse(b"---\nname: a\ndescription: Notes: all\n---\n", "a")?;
 /// let finding = &file.findings()[0];
-/// assert_eq!((finding.severity, finding.code, finding.line, finding.column), (Severity::Warning, "yaml-syntax", 3, 19));
+/// assert_eq!((finding.severity, finding.code), (Severity::Warning, "yaml-syntax"));
+/// assert_eq!((finding.line, finding.column), (3, 19));
 /// assert_eq!(file.manifest().description, "Notes: all");
 /// # Ok::<(), wskill::skill::SkillError>(())
 /// ```

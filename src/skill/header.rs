@@ -84,8 +84,9 @@ impl Draft<'_> {
 
     /// Applies the specification's rules.
     pub(super) fn rules(&mut self, folder: &str, severity: Severity) {
-        let header = rules::Header { manifest: &self.manifest, spots: &self.spots, begin: self.begin, folder };
-        rules::apply(&header, severity, &mut self.log);
+        let header =
+            rules::Header { manifest: &self.manifest, spots: &self.spots, begin: self.begin, folder, severity };
+        rules::apply(&header, &mut self.log);
     }
 }
 

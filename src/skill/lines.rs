@@ -88,11 +88,22 @@ fn blocks<'a>(text: &'a str, range: Range<usize>, depth: usize, log: &mut Log<'_
             base = None;
             continue;
         }
-        if line.indent() <= level && !quiet {
-            if let Some((key, value)) = field(&line, depth) {
-                blocks.push(Block { lines: vec![line], key, value });
-                continue;
+        // A field of the specification that was indented by mistake is no part of a value before it.
+        let is_misplaced = |key: &Range<usize>| {
+            let after_value = blocks.last().is_some_and(|block| has_value(text, block));
+            depth == 0 && after_value && KNOWN.contains(&&text[key.clone()])
+        };
+        if !quiet
+            && let Some((key, value)) = field(&line, depth)
+            && (line.indent() <= level || is_misplaced(&key))
+        {
+            if line.indent() > level {
+                let name = &text[key.clone()];
+                let message = format!("`{name}` is indented like a part of the value before it; remove the blanks");
+                log.warn(line.start, "yaml-syntax", message);
             }
+            blocks.push(Block { lines: vec![line], key, value });
+            continue;
         }
         match blocks.last_mut() {
             Some(block) => block.lines.push(line),
@@ -109,7 +120,7 @@ fn blocks<'a>(text: &'a str, range: Range<usize>, depth: usize, log: &mut Log<'_
     blocks
 }
 
-/// The fields that are known with no blank after their `:`.
+/// The fields that are known also when they are indented, or have no blank after their `:`.
 const KNOWN: [&str; 3] = ["name", "description", "license"];
 
 /// Where key and value of a line are, when it is a field.
@@ -124,7 +135,8 @@ fn field(line: &Line<'_>, depth: usize) -> Option<(Range<usize>, usize)> {
         return None;
     }
     let spaced = rest[colon + 1..].chars().next().is_none_or(|c| matches!(c, ' ' | '\t'));
-    if !spaced && !(depth == 0 && KNOWN.contains(&bare)) {
+    let known = depth == 0 && KNOWN.contains(&bare);
+    if !(spaced || known) {
         return None;
     }
     let inside = line.start + start + key.find(bare).unwrap_or(0);
@@ -244,4 +256,10 @@ fn unquoted(text: &str) -> Cow<'_, str> {
 fn is_two_quoted(inside: &str, quote: char) -> bool {
     let Some((before, after)) = inside.split_once(quote) else { return false };
     !before.ends_with([' ', '\t']) && after.starts_with([' ', '\t', ',', '.'])
+}
+
+/// Whether a field's value begins in the line of its key, and is no block scalar, whose lines can be anything.
+fn has_value(text: &str, block: &Block<'_>) -> bool {
+    let line = block.lines.first().map_or("", |line| &text[block.value..line.end]).trim();
+    !line.is_empty() && !line.starts_with(['|', '>'])
 }

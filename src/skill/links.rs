@@ -14,7 +14,7 @@ pub(super) struct Link {
     pub(super) path: String,
 }
 
-/// The links of a body to files. Links in code and to other hosts are left out, and so are patterns such as `{name}.md`.
+/// The links of a body to files. Links in code and to other hosts are left out, and so are patterns: `{name}.md`.
 pub(super) fn parse(text: &str, body: usize) -> Vec<Link> {
     let mut links = Vec::new();
     let mut blocks = Blocks::default();
@@ -37,7 +37,8 @@ pub(super) fn parse(text: &str, body: usize) -> Vec<Link> {
             && !visible[start..].starts_with("[^")
             && let Some(end) = visible.find("]:")
         {
-            add(end + 2);
+            let after = &visible[end + 2..];
+            add(end + 2 + after.len() - after.trim_start().len());
         }
     }
     links

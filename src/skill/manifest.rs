@@ -1,5 +1,7 @@
 //! The fields of a skill's front matter.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
@@ -10,7 +12,8 @@ use super::yaml::{self, Entry, Node, Value};
 
 /// What the front matter of a SKILL.md says.
 ///
-/// The fields of the specification, those that the big clients define besides, and all others in [`extra`](Self::extra).
+/// The fields of the specification, those that the big clients define besides, and all others in
+/// [`extra`](Self::extra).
 /// Text is kept as it is written: the name `0123` has a zero at its begin.
 ///
 /// ```
@@ -126,20 +129,22 @@ pub(super) struct Spot {
 /// Makes a manifest of the header's fields. What is wrong with them is logged.
 pub(super) fn read(text: &str, entries: Vec<Entry<'_>>, log: &mut Log<'_>) -> (Manifest, Vec<Spot>) {
     let mut manifest = Manifest::new("", "");
-    let mut spots: Vec<Spot> = Vec::new();
+    let mut spots: Vec<Spot> = Vec::with_capacity(entries.len());
+    // A hostile header has thousands of fields.
+    let mut places: HashMap<String, usize> = HashMap::new();
     let exact: Vec<&'static str> =
         FIELDS.into_iter().filter(|field| entries.iter().any(|entry| entry.key == *field)).collect();
     for entry in &entries {
         let known = known_field(&entry.key, &exact);
         let field = known.unwrap_or(&entry.key);
-        if let Some(old) = spots.iter().position(|spot| spot.field == field) {
+        let old = places.get(field).copied();
+        if old.is_some() {
             let name = shown(field);
             log.warn(
                 entry.at,
                 "duplicate-field",
                 format!("`{name}` is there twice and the last one counts; remove the other"),
             );
-            spots.remove(old);
         }
         if let Some(known) = known.filter(|known| *known != entry.key) {
             let key = shown(&entry.key);
@@ -151,7 +156,14 @@ pub(super) fn read(text: &str, entries: Vec<Entry<'_>>, log: &mut Log<'_>) -> (M
             Value::Map(_) => (Shape::Map, 0),
         };
         let exact = known.is_none_or(|known| known == entry.key);
-        spots.push(Spot { field: field.to_owned(), exact, key: entry.at, value: entry.value.start, shape, characters });
+        let spot = Spot { field: field.to_owned(), exact, key: entry.at, value: entry.value.start, shape, characters };
+        match old.and_then(|old| spots.get_mut(old)) {
+            Some(old) => *old = spot,
+            None => {
+                places.insert(field.to_owned(), spots.len());
+                spots.push(spot);
+            }
+        }
         set(&mut manifest, field, text, &entry.value, log);
     }
     (manifest, spots)
@@ -179,23 +191,28 @@ fn set(manifest: &mut Manifest, field: &str, source: &str, node: &Node<'_>, log:
         "disable-model-invocation" => manifest.disable_model_invocation = truth(field, node, log).unwrap_or(false),
         "user-invocable" => manifest.user_invocable = truth(field, node, log).unwrap_or(true),
         "metadata" => {
-            match &node.value {
-                Value::Map(entries) => manifest.metadata = yaml::json_map(entries, &mut duplicate(log)),
-                Value::Scalar { text, .. } if text.trim().is_empty() => {}
-                _ => {
-                    match json_text(node) {
-                        Some(map) => manifest.metadata = map,
-                        None => {
-                            log.warn(node.start, "metadata-not-a-map", "`metadata` is no map and is kept as an unknown field; write `key: value` lines below it");
-                            manifest.extra.insert(field.into(), node.to_json(&mut duplicate(log)));
-                        }
-                    }
-                }
-            }
+            manifest.metadata.clear();
+            manifest.extra.remove(field);
+            metadata(manifest, node, log);
         }
         _ => {
             manifest.extra.insert(field.into(), node.to_json(&mut duplicate(log)));
         }
+    }
+}
+
+fn metadata(manifest: &mut Manifest, node: &Node<'_>, log: &mut Log<'_>) {
+    match &node.value {
+        Value::Map(entries) => manifest.metadata = yaml::json_map(entries, &mut duplicate(log)),
+        Value::Scalar { text, .. } if text.trim().is_empty() => {}
+        _ => match json_text(node) {
+            Some(map) => manifest.metadata = map,
+            None => {
+                let message = "`metadata` is no map and is kept as an unknown field; write `key: value` lines below it";
+                log.warn(node.start, "metadata-not-a-map", message);
+                manifest.extra.insert("metadata".into(), node.to_json(&mut duplicate(log)));
+            }
+        },
     }
 }
 

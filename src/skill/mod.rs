@@ -1,8 +1,10 @@
 //! What an Agent Skill is: a folder with a SKILL.md (YAML front matter and a Markdown body), documents and scripts.
 //!
-//! Reading is lenient and nothing is lost silently: whatever is repaired, cut or ignored is a [`Finding`] with its line and
-//! column, and only what cannot be used is an error. [`check`] is strict: it has the verdicts of the specification's
-//! reference validator. This module knows nothing of the sandbox.
+//! Reading is lenient and nothing is lost silently: whatever is repaired, cut or ignored is a [`Finding`] with its line
+//! and column, and only what cannot be used is an error. [`check`] is strict: it has the verdicts of the
+//! specification's reference validator. This module knows nothing of the sandbox.
+//!
+//! [`SkillFile`] reads the bytes of a SKILL.md, [`Skill`] a folder, and [`Summary`] as little as a catalogue needs.
 
 mod check;
 mod documents;

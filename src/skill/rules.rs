@@ -27,10 +27,13 @@ pub(super) struct Header<'a> {
     /// Where to report what is not there.
     pub(super) begin: usize,
     pub(super) folder: &'a str,
+    /// With [`Severity::Error`] the rules are those of the validator, to the letter.
+    pub(super) severity: Severity,
 }
 
 /// Applies the rules.
-pub(super) fn apply(header: &Header<'_>, severity: Severity, log: &mut Log<'_>) {
+pub(super) fn apply(header: &Header<'_>, log: &mut Log<'_>) {
+    let severity = header.severity;
     if severity == Severity::Error {
         for spot in header.spots.iter().filter(|spot| !spot.exact || !FIELDS.contains(&spot.field.as_str())) {
             let field = shown(&spot.field);
@@ -42,22 +45,29 @@ pub(super) fn apply(header: &Header<'_>, severity: Severity, log: &mut Log<'_>) 
             );
         }
     }
-    name(header, severity, log);
-    description(header, severity, log);
-    compatibility(header, severity, log);
+    name(header, log);
+    description(header, log);
+    compatibility(header, log);
 }
 
 fn spot<'a>(header: &Header<'a>, field: &str) -> Option<&'a Spot> {
-    header.spots.iter().find(|spot| spot.field == field)
+    let lenient = header.severity == Severity::Warning;
+    header.spots.iter().find(|spot| spot.field == field && (spot.exact || lenient))
 }
 
-fn name(header: &Header<'_>, severity: Severity, log: &mut Log<'_>) {
+/// Whether a field is no text. Where that is no error, its text is taken as it is written, which is told already.
+fn refused(spot: &Spot, severity: Severity) -> bool {
+    severity == Severity::Error && spot.shape != Shape::Text
+}
+
+fn name(header: &Header<'_>, log: &mut Log<'_>) {
+    let severity = header.severity;
     let folder = shown(header.folder);
     let Some(spot) = spot(header, "name") else {
         return log.add(severity, header.begin, "name-missing", format!("there is no `name`; add `name: {folder}`"));
     };
     let mut add = |code, message: String| log.add(severity, spot.value, code, message);
-    if spot.shape != Shape::Text || header.manifest.name.is_empty() {
+    if refused(spot, severity) || header.manifest.name.is_empty() {
         return add("name-empty", format!("`name` must be a text that is not empty; write `name: {folder}`"));
     }
     let name = normal(&header.manifest.name);
@@ -96,12 +106,13 @@ fn is_letter_or_digit(c: char) -> bool {
     c.is_alphanumeric() && !is_combining_mark(c)
 }
 
-fn description(header: &Header<'_>, severity: Severity, log: &mut Log<'_>) {
+fn description(header: &Header<'_>, log: &mut Log<'_>) {
+    let severity = header.severity;
     let Some(spot) = spot(header, "description") else {
         let message = "there is no `description`; add what the skill does and when to use it";
         return log.add(severity, header.begin, "description-missing", message);
     };
-    if spot.shape != Shape::Text || header.manifest.description.is_empty() {
+    if refused(spot, severity) || header.manifest.description.is_empty() {
         let message = "`description` must be a text that is not empty; say what the skill does and when to use it";
         return log.add(severity, spot.value, "description-empty", message);
     }
@@ -112,9 +123,10 @@ fn description(header: &Header<'_>, severity: Severity, log: &mut Log<'_>) {
     }
 }
 
-fn compatibility(header: &Header<'_>, severity: Severity, log: &mut Log<'_>) {
+fn compatibility(header: &Header<'_>, log: &mut Log<'_>) {
+    let severity = header.severity;
     let Some(spot) = spot(header, "compatibility") else { return };
-    if spot.shape != Shape::Text {
+    if refused(spot, severity) {
         log.add(severity, spot.value, "compatibility-not-text", "`compatibility` must be a text; put it in quotes");
     } else if spot.characters > COMPATIBILITY_CHARACTERS {
         let message =

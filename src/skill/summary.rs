@@ -53,9 +53,11 @@ impl Summary {
         let mut known = Self { modified: metadata.modified().ok(), bytes, ..Self::empty() };
         // A closing fence that ends at the limit is to be seen whole.
         for limit in [FIRST_READ, HEADER_LIMIT + FIRST_READ] {
-            let more = limit - buffer.len();
-            let read = (&file).take(more as u64).read_to_end(&mut buffer).map_err(failed)?;
-            let complete = read < more;
+            // One read for most files: what the system says to be the size is all, if the file has no more.
+            let whole = usize::try_from(bytes).is_ok_and(|bytes| bytes <= limit);
+            let more = if whole { bytes } else { limit as u64 } - buffer.len() as u64;
+            (&file).take(more).read_to_end(&mut buffer).map_err(failed)?;
+            let complete = whole;
             let last = complete || limit > FIRST_READ;
             let done = known.fill(&buffer, complete, last, folder_name).map_err(|error| error.in_file(path))?;
             if done || last {

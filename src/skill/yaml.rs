@@ -1,8 +1,8 @@
 //! YAML as front matter has it, with the place of everything and scalars as they are written.
 //!
-//! This reads the events of granit-parser, the parser under serde-saphyr, and not serde's data model: that has no places
-//! for each key, and makes numbers of `0123` and `1.10` before anyone can ask. Refused are what no front matter needs and
-//! what makes small text large: aliases, anchors, tags of one's own, directives and more than one document. Text that
+//! This reads the events of granit-parser, the parser under serde-saphyr, and not serde's data model: that has no place
+//! for each key, and makes numbers of `0123` and `1.10` before anyone can ask. Refused is what no front matter needs
+//! and what makes a small text large: aliases, anchors, tags of one's own, directives and a second document. Text that
 //! begins with `*`, `&` or `!` by mistake is kept by the line-wise reading that follows (see [`super::lines`]).
 
 use std::borrow::Cow;
@@ -198,7 +198,7 @@ impl<'a> Builder<'a> {
 
 impl Node<'_> {
     /// As JSON. A value without quotes becomes a number, a truth value or null when JSON writes it with the very same
-    /// characters (`null` and its short forms `~` and nothing aside), so that nothing is lost: `1.10`, `0123`, `yes` and `2026-01-01` stay text.
+    /// characters, so that nothing is lost: `1.10`, `0123`, `yes` and `2026-01-01` stay text. `~` is null, as no value is.
     pub(super) fn to_json(&self, note: &mut dyn FnMut(usize, &str)) -> serde_json::Value {
         match &self.value {
             Value::Scalar { text, plain: false } => text.as_ref().into(),
@@ -229,8 +229,12 @@ fn json_scalar(text: &str) -> serde_json::Value {
         "true" => true.into(),
         "false" => false.into(),
         _ if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
-            let number = serde_json::from_str::<serde_json::Number>(text).ok();
-            number.filter(|number| number.to_string() == text).map_or_else(|| text.into(), serde_json::Value::Number)
+            // Not by serde_json's own parser, which is not exact in the last digit of a float.
+            let float = || serde_json::Number::from_f64(text.parse().ok()?);
+            let number =
+                text.parse::<i64>().map(Into::into).or(text.parse::<u64>().map(Into::into)).ok().or_else(float);
+            let same = number.filter(|number: &serde_json::Number| number.to_string() == text);
+            same.map_or_else(|| text.into(), serde_json::Value::Number)
         }
         _ => text.into(),
     }
