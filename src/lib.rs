@@ -6,6 +6,7 @@
 pub mod cli;
 mod sandbox;
 pub mod skill;
+pub mod source;
 #[cfg(feature = "cli")]
 mod workspace;
 
