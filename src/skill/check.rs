@@ -60,8 +60,9 @@ pub fn check(folder: &Path) -> Vec<FileFinding> {
         Ok(draft) => draft,
         Err(error) => return vec![failure(&file_name, &error)],
     };
+    let begin = draft.parts.body;
     let mut findings = header(draft, &name);
-    body(&text, &real, &mut findings);
+    findings.1.extend(body(&text, begin, &real));
     if file_name != "SKILL.md" {
         let message = "the file is named `skill.md`, which many clients do not look for; name it `SKILL.md`".to_owned();
         findings.1.push(Finding { severity: Severity::Warning, code: "file-name", line: 1, column: 1, message });
@@ -72,7 +73,7 @@ pub fn check(folder: &Path) -> Vec<FileFinding> {
     findings.chain(documents::list(&real).findings).collect()
 }
 
-/// Errors and warnings.
+/// Errors, and warnings.
 type Findings = (Vec<Finding>, Vec<Finding>);
 
 fn failure(file: &str, error: &SkillError) -> FileFinding {
@@ -86,6 +87,7 @@ fn failure(file: &str, error: &SkillError) -> FileFinding {
         SkillError::TooLarge { .. } => ("too-large", 1, 1),
         SkillError::HeaderTooLarge => ("header-too-large", 1, 1),
         SkillError::NotUtf8 { line, column, .. } => ("not-utf8", *line, *column),
+        SkillError::LinkOutside => ("link-outside", 1, 1),
         _ => ("unreadable", 1, 1),
     };
     let message = match inner {
@@ -171,11 +173,8 @@ fn clients(draft: &mut Draft<'_>) {
     }
 }
 
-fn body(text: &str, folder: &Path, findings: &mut Findings) {
+fn body(text: &str, begin: usize, folder: &Path) -> Vec<Finding> {
     let mut log = Log::new(text);
-    // A second split is cheap, and says where the body begins whatever was wrong with the header.
-    let Ok(parts) = super::split::split(text, true, &mut Log::new("")) else { return };
-    let begin = parts.body;
     let body = &text[begin..];
     if body.trim().is_empty() {
         log.warn(begin, "body-empty", "there is no text after the front matter; say how the skill is used");
@@ -209,5 +208,5 @@ fn body(text: &str, folder: &Path, findings: &mut Findings) {
             log.warn(link.at, "broken-link", format!("there is no file `{path}`; correct the link"));
         }
     }
-    findings.1.extend(log.into_findings());
+    log.into_findings()
 }

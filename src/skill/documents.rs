@@ -140,8 +140,12 @@ impl Files {
     }
 }
 
+/// Whether a file is a document by its name. A SKILL.md further down is the begin of another skill.
 fn is_document(name: &str) -> bool {
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    if name.eq_ignore_ascii_case("SKILL.md") {
+        return false;
+    }
     extension.eq_ignore_ascii_case("md") || extension.eq_ignore_ascii_case("txt")
 }
 
@@ -182,14 +186,13 @@ fn kind(entry: &fs::DirEntry, folder: &Path) -> Kind {
 /// The real path of a document, when the folder has it: below it, not hidden, a document and a file.
 pub(super) fn find(folder: &Path, path: &str) -> Option<PathBuf> {
     let relative = Path::new(path);
-    let parts: Vec<_> = relative.components().collect();
     let plain = |part: &Component<'_>| match part {
         Component::Normal(name) => name.to_str().is_some_and(|name| !name.starts_with('.') && !IGNORED.contains(&name)),
         Component::CurDir => true,
         _ => false,
     };
-    let is_skill_file = parts.len() == 1 && path.eq_ignore_ascii_case("SKILL.md");
-    if parts.is_empty() || !parts.iter().all(plain) || !is_document(path) || is_skill_file {
+    let name = relative.file_name()?.to_str()?;
+    if !relative.components().all(|part| plain(&part)) || !is_document(name) {
         return None;
     }
     let real = folder.join(relative).canonicalize().ok().filter(|real| real.starts_with(folder))?;

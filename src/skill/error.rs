@@ -22,6 +22,9 @@ pub enum SkillError {
         /// Why it failed.
         source: std::io::Error,
     },
+    /// A SKILL.md is a link to a file outside of its folder, which may be anything.
+    #[error("the file is a link that leads out of the skill's folder; copy the file here")]
+    LinkOutside,
     /// What is wrong with a SKILL.md, with its path.
     #[error("{path}: {source}")]
     In {

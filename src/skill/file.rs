@@ -82,10 +82,29 @@ impl SkillError {
     }
 }
 
+/// Opens a SKILL.md. Somebody else's skill may have a link in its place, to have a private file read to a model.
+pub(super) fn open(path: &Path) -> Result<std::fs::File, SkillError> {
+    let failed = |source| SkillError::Read { path: path.to_owned(), source };
+    let mut kind = path.symlink_metadata().map_err(failed)?.file_type();
+    if kind.is_symlink() {
+        let real = path.canonicalize().map_err(failed)?;
+        let folder = path.parent().unwrap_or(path).canonicalize().map_err(failed)?;
+        if !real.starts_with(folder) {
+            return Err(SkillError::LinkOutside.in_file(path));
+        }
+        kind = real.symlink_metadata().map_err(failed)?.file_type();
+    }
+    // A pipe would wait for a writer.
+    if !kind.is_file() {
+        return Err(failed(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is no file")));
+    }
+    std::fs::File::open(path).map_err(failed)
+}
+
 /// Reads the text of a SKILL.md.
 pub(super) fn read_text(path: &Path) -> Result<String, SkillError> {
     let failed = |source| SkillError::Read { path: path.to_owned(), source };
-    let mut file = std::fs::File::open(path).map_err(failed)?;
+    let mut file = open(path)?;
     let size = file.metadata().map_err(failed)?.len();
     let mut bytes = Vec::new();
     if size <= SKILL_FILE_LIMIT {

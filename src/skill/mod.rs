@@ -45,5 +45,7 @@ pub use summary::Summary;
 pub const SKILL_FILE_LIMIT: u64 = 10 << 20;
 /// Where the front matter of a SKILL.md must end, in bytes: fifty times what the fields of the specification may have.
 pub const HEADER_LIMIT: usize = 64 << 10;
+/// How much of a file is looked at for its front matter, in bytes: a closing fence at the limit is to be seen whole.
+const HEADER_WINDOW: usize = HEADER_LIMIT + 4096;
 /// Where skills are in the sandbox.
 pub const SANDBOX_FOLDER: &str = "/workspace/skills";

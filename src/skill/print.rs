@@ -18,30 +18,19 @@ impl Manifest {
     /// ```
     pub fn to_yaml(&self) -> String {
         let mut out = String::new();
-        let mut text = |key: &str, value: Option<&str>| {
-            if let Some(value) = value {
-                let _ = writeln!(out, "{key}: {}", scalar(value));
-            }
-        };
-        text("name", Some(&self.name));
-        text("description", Some(&self.description));
-        text("license", self.license.as_deref());
-        text("compatibility", self.compatibility.as_deref());
+        line(&mut out, "name", Some(&self.name));
+        line(&mut out, "description", Some(&self.description));
+        line(&mut out, "license", self.license.as_deref());
+        line(&mut out, "compatibility", self.compatibility.as_deref());
         let tools = self.allowed_tools.join(" ");
         if split_tools(&tools) == self.allowed_tools {
-            text("allowed-tools", Some(tools.as_str()).filter(|tools| !tools.is_empty()));
+            line(&mut out, "allowed-tools", Some(tools.as_str()).filter(|tools| !tools.is_empty()));
         } else {
-            let tools = self.allowed_tools.iter().map(|tool| Json::from(tool.as_str())).collect();
-            field(&mut out, 0, "allowed-tools", &tools);
+            field(&mut out, 0, "allowed-tools", &self.allowed_tools.as_slice().into());
         }
-        let mut text = |key: &str, value: Option<&str>| {
-            if let Some(value) = value {
-                let _ = writeln!(out, "{key}: {}", scalar(value));
-            }
-        };
-        text("argument-hint", self.argument_hint.as_deref());
-        text("model", self.model.as_deref());
-        text("context", self.context.as_deref());
+        line(&mut out, "argument-hint", self.argument_hint.as_deref());
+        line(&mut out, "model", self.model.as_deref());
+        line(&mut out, "context", self.context.as_deref());
         if self.disable_model_invocation {
             field(&mut out, 0, "disable-model-invocation", &true.into());
         }
@@ -53,6 +42,12 @@ impl Manifest {
         }
         map(&mut out, 0, &self.extra);
         out
+    }
+}
+
+fn line(out: &mut String, key: &str, value: Option<&str>) {
+    if let Some(value) = value {
+        let _ = writeln!(out, "{key}: {}", scalar(value));
     }
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::manifest::{Manifest, parse_truth};
+use super::text::shown;
 
 /// The names under which the metadata of OpenClaw are found: its own and its older ones, in the order of preference.
 const NAMESPACES: [&str; 5] = ["openclaw", "clawdbot", "moltbot", "clawdis", "nanobot"];
@@ -104,30 +105,30 @@ impl Requirements {
         let mut reasons = Vec::new();
         let os = system(host.os);
         if !self.os.is_empty() && !self.os.iter().any(|name| system(name) == os) {
-            reasons.push(format!("works on {} only, and this is {os}", self.os.join(", ")));
+            reasons.push(format!("works on {} only, and this is {os}", shown(&self.os.join(", "))));
         }
         if self.always {
             return reasons;
         }
         let requires = &self.requires;
         for name in requires.bins.iter().filter(|name| !(host.commands)(name)) {
-            reasons.push(format!("needs the command `{name}`"));
+            reasons.push(format!("needs the command `{}`", shown(name)));
         }
         if !requires.any_bins.is_empty() && !requires.any_bins.iter().any(|name| (host.commands)(name)) {
             reasons.push(format!("needs one of the commands {}", quoted(&requires.any_bins)));
         }
         for name in requires.env.iter().filter(|name| !(host.env)(name)) {
-            reasons.push(format!("needs the environment variable `{name}`"));
+            reasons.push(format!("needs the environment variable `{}`", shown(name)));
         }
         for name in requires.config.iter().filter(|name| !(host.config)(name)) {
-            reasons.push(format!("needs the setting `{name}`"));
+            reasons.push(format!("needs the setting `{}`", shown(name)));
         }
         reasons
     }
 }
 
 fn quoted(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    names.iter().map(|name| format!("`{}`", shown(name))).collect::<Vec<_>>().join(", ")
 }
 
 /// One name for each system.

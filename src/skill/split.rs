@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::HEADER_LIMIT;
 use super::error::SkillError;
 use super::finding::Log;
-use super::text::{BYTE_ORDER_MARK, Line, lines};
+use super::text::{BYTE_ORDER_MARK, Line, cut, lines};
+use super::{HEADER_LIMIT, HEADER_WINDOW};
 
 /// The parts of a file, as offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub(super) enum Fence {
 
 /// Finds the parts of a text. With `complete` false it is the begin of a longer one.
 pub(super) fn split(text: &str, complete: bool, log: &mut Log<'_>) -> Result<Parts, SkillError> {
+    // Whether more of a file is there must make no difference.
+    let (text, complete) = (cut(text, HEADER_WINDOW), complete && text.len() <= HEADER_WINDOW);
     let mut begin = 0;
     if text.starts_with(BYTE_ORDER_MARK) {
         begin = BYTE_ORDER_MARK.len_utf8();

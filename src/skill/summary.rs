@@ -1,14 +1,13 @@
 //! The little that a catalogue of many skills keeps of each.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::time::SystemTime;
 
 use super::error::SkillError;
-use super::file::not_utf8;
+use super::file::{not_utf8, open};
 use super::text::cut;
-use super::{HEADER_LIMIT, SKILL_FILE_LIMIT, header};
+use super::{HEADER_WINDOW, SKILL_FILE_LIMIT, header};
 
 /// What is read at first: the header of nearly every skill is in it (of the public ones, 99 % have less than 2 KiB).
 const FIRST_READ: usize = 4096;
@@ -43,7 +42,7 @@ impl Summary {
     /// Those of [`SkillFile::parse`](super::SkillFile::parse), but for a body that is not UTF-8.
     pub fn read(path: &Path, folder_name: &str) -> Result<Self, SkillError> {
         let failed = |source| SkillError::Read { path: path.to_owned(), source };
-        let file = File::open(path).map_err(failed)?;
+        let file = open(path)?;
         let metadata = file.metadata().map_err(failed)?;
         let bytes = metadata.len();
         if bytes > SKILL_FILE_LIMIT {
@@ -51,14 +50,11 @@ impl Summary {
         }
         let mut buffer = Vec::with_capacity(FIRST_READ);
         let mut known = Self { modified: metadata.modified().ok(), bytes, ..Self::empty() };
-        // A closing fence that ends at the limit is to be seen whole.
-        for limit in [FIRST_READ, HEADER_LIMIT + FIRST_READ] {
-            // One read for most files: what the system says to be the size is all, if the file has no more.
-            let whole = usize::try_from(bytes).is_ok_and(|bytes| bytes <= limit);
-            let more = if whole { bytes } else { limit as u64 } - buffer.len() as u64;
+        for limit in [FIRST_READ, HEADER_WINDOW] {
+            let complete = bytes <= limit as u64;
+            let more = bytes.min(limit as u64).saturating_sub(buffer.len() as u64);
             (&file).take(more).read_to_end(&mut buffer).map_err(failed)?;
-            let complete = whole;
-            let last = complete || limit > FIRST_READ;
+            let last = complete || limit == HEADER_WINDOW;
             let done = known.fill(&buffer, complete, last, folder_name).map_err(|error| error.in_file(path))?;
             if done || last {
                 break;

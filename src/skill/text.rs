@@ -30,7 +30,7 @@ pub(super) fn lines(text: &str, from: usize) -> impl Iterator<Item = Line<'_>> {
     let mut start = from;
     std::iter::from_fn(move || {
         let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
-        let length = rest.find(['\n', '\r']).unwrap_or(rest.len());
+        let length = rest.bytes().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
         let ending = match &rest.as_bytes()[length..] {
             [b'\r', b'\n', ..] => 2,
             [] => 0,

@@ -87,7 +87,7 @@ pub(super) fn parse(text: &str, offset: usize) -> Result<Document<'_>, YamlError
             }
             Err(error) => {
                 let at = offset + error.marker().byte_offset().unwrap_or(0);
-                return Err(YamlError { at, message: error.info() });
+                return Err(YamlError { at, message: super::text::shown(&error.info()) });
             }
         }
     }

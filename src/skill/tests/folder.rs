@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::super::{DOCUMENT_LIMIT, FILES_LIMIT, Skill, SkillError};
+use super::super::{DOCUMENT_LIMIT, FILES_LIMIT, Skill, SkillError, Summary};
 use super::write;
 
 const FILE: &str = "---\nname: demo\ndescription: Does it.\n---\nSee {baseDir}/x and __BASE_DIR__.\n";
@@ -33,8 +33,8 @@ fn files_are_listed_by_kind() {
     let skill = Skill::open(&folder).unwrap();
     let files = skill.files();
     let paths = |list: &[super::super::DocumentEntry]| list.iter().map(|file| file.path.clone()).collect::<Vec<_>>();
-    assert_eq!(paths(&files.documents), ["LICENSE.Txt", "a.txt", "a/SKILL.md", "a/z.txt", "b.MD"]);
-    assert_eq!(paths(&files.resources), ["logo.png", "md", "noextension", "scripts/run.sh"]);
+    assert_eq!(paths(&files.documents), ["LICENSE.Txt", "a.txt", "a/z.txt", "b.MD"]);
+    assert_eq!(paths(&files.resources), ["a/SKILL.md", "logo.png", "md", "noextension", "scripts/run.sh"]);
     assert!(files.documents.iter().chain(&files.resources).all(|file| file.bytes == 4));
     assert_eq!(files.findings, []);
     assert_eq!((skill.documents(), skill.resources()), (files.documents, files.resources));
@@ -128,6 +128,7 @@ fn links_lead_nowhere_outside() {
     symlink("loop.md", folder.join("loop.md")).unwrap();
     symlink("nowhere", folder.join("broken.md")).unwrap();
     rustix::fs::mkfifoat(rustix::fs::CWD, folder.join("pipe.md"), rustix::fs::Mode::RUSR).unwrap();
+    assert!(Summary::read(&folder.join("pipe.md"), "demo").unwrap_err().to_string().ends_with("it is no file"));
     let skill = Skill::open(&folder).unwrap();
     let files = skill.files();
     let paths: Vec<_> = files.documents.iter().map(|file| file.path.as_str()).collect();
@@ -146,10 +147,24 @@ fn links_lead_nowhere_outside() {
     for path in ["out.md", "outside/secret.md", "broken.md", "loop.md", "pipe.md", "loop/../../outside/secret.md"] {
         assert!(skill.document(path).is_err(), "{path}");
     }
+    // Nor does a SKILL.md.
+    write(root.path(), "private/notes", "# Private notes\n");
+    fs::create_dir(root.path().join("bad")).unwrap();
+    symlink("../private/notes", root.path().join("bad/SKILL.md")).unwrap();
+    let error = Skill::open(&root.path().join("bad")).unwrap_err().to_string();
+    assert!(
+        error.ends_with("bad/SKILL.md: the file is a link that leads out of the skill's folder; copy the file here")
+    );
+    assert!(Summary::read(&root.path().join("bad/SKILL.md"), "bad").is_err());
+    assert_eq!(super::super::check(&root.path().join("bad"))[0].finding.code, "link-outside");
+    fs::rename(folder.join("SKILL.md"), folder.join("sub/own.txt")).unwrap();
+    symlink("sub/own.txt", folder.join("SKILL.md")).unwrap();
+    assert_eq!(Summary::read(&folder.join("SKILL.md"), "demo").unwrap().name(), "demo");
     // A skill's folder may be a link itself.
     symlink("demo", root.path().join("other")).unwrap();
     let other = Skill::open(&root.path().join("other")).unwrap();
     assert_eq!(other, skill);
+    assert_eq!(other.folder(), skill.folder());
     assert_eq!(other.document("link.md").unwrap().text, "text");
 }
 
