@@ -120,14 +120,16 @@ fn skills() {
     fs::create_dir_all(session.path("plain")).unwrap();
     fs::create_dir_all(session.path("folder/SKILL.md")).unwrap();
     session.file("file", "");
-    session.file("with space/SKILL.md", "");
-    session.file("skills/broken-yaml/SKILL.md", "---\nname: [\n---\n");
+    session.file("with space/SKILL.md", "# Loaded by its folder's name\n");
+    session.file("skills/broken-yaml/SKILL.md", "---\nname: broken-yaml\ndescription: It says: [\n---\n");
+    session.file("skills/not-described/SKILL.md", "---\nname: not-described\n---\n");
     session.file("skills/not-utf8/SKILL.md", b"---\nname: \xff\n---\n");
     session.file("skills/huge/SKILL.md", vec![b'x'; 20 << 20]);
-    session.file("skills/taken/SKILL.md", "---\nname: taken\n---\n");
+    session.file("skills/unsafe/SKILL.md", "---\nname: ../x\ndescription: Leads out.\n---\n");
+    session.file("skills/taken/SKILL.md", "---\nname: taken\ndescription: Has a folder out.\n---\n");
     session.file("skills/taken/out/own", "");
     let (folder, file, space) = (session.name("folder"), session.name("file"), session.name("with space"));
-    let (root, slash) = (session.name("skills"), session.name("skills/huge/"));
+    let (root, slash) = (session.name("skills"), session.name("skills/taken/"));
     for arguments in [
         &["no-such-skill"][..],
         &["no-such-skill", "--skills", &plain],
@@ -147,14 +149,16 @@ fn skills() {
     for (skill, command) in [
         (&slash[..], "pwd"),
         ("broken-yaml", "head -1 SKILL.md"),
-        ("not-utf8", "wc -c < SKILL.md"),
-        ("huge", "wc -c < SKILL.md"),
+        ("not-described", "true"),
+        ("not-utf8", "true"),
+        ("huge", "true"),
+        ("unsafe", "true"),
         ("taken", "readlink out; ls out"),
     ] {
         session.call(&["run", "--skills", &root, skill, command]);
     }
-    let output = session.command(&["run", "huge", "pwd"]).env("SKILLS_ROOT", &root).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "/workspace/skills/huge\n");
+    let output = session.command(&["run", "taken", "pwd"]).env("SKILLS_ROOT", &root).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "/workspace/skills/taken\n");
     session.finish("skills");
 }
 
@@ -162,7 +166,7 @@ fn skills() {
 fn places() {
     let mut session = Session::new();
     let file = session.file("file", "");
-    session.file("skill/SKILL.md", "");
+    session.file("skill/SKILL.md", "# A skill\n");
     let skill = session.name("skill");
     let inside = session.name("skill/new");
     let below = session.name("file/x");
