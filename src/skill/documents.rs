@@ -15,7 +15,7 @@ use super::text::cut;
 
 /// Most bytes of a document that are read: a quarter of a million tokens, more than any model takes at once.
 pub const DOCUMENT_LIMIT: u64 = 1 << 20;
-/// Most files of a skill that are listed. The largest public skills have some hundreds.
+/// Most files of a skill that are listed: a folder with more is a repository or a data set, and none that a model reads.
 pub const FILES_LIMIT: usize = 10_000;
 /// Deepest folder of a skill that is listed.
 pub const DEPTH_LIMIT: usize = 16;

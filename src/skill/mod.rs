@@ -41,9 +41,10 @@ pub use manifest::Manifest;
 pub use requirements::{Host, Requirements, Requires};
 pub use summary::Summary;
 
-/// Largest SKILL.md, in bytes: ten times what the largest context of a model holds, so never a real one.
+/// Largest SKILL.md, in bytes: about 2.6 million tokens of text, and 500 times what the specification advises.
 pub const SKILL_FILE_LIMIT: u64 = 10 << 20;
-/// Where the front matter of a SKILL.md must end, in bytes: fifty times what the fields of the specification may have.
+/// Where the front matter of a SKILL.md must end, in bytes: ten times what name, description and compatibility may have
+/// together (1,588 characters of up to four bytes).
 pub const HEADER_LIMIT: usize = 64 << 10;
 /// How much of a file is looked at for its front matter, in bytes: a closing fence at the limit is to be seen whole.
 const HEADER_WINDOW: usize = HEADER_LIMIT + 4096;

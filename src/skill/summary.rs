@@ -9,7 +9,7 @@ use super::file::{not_utf8, open};
 use super::text::cut;
 use super::{HEADER_WINDOW, SKILL_FILE_LIMIT, header};
 
-/// What is read at first: the header of nearly every skill is in it (of the public ones, 99 % have less than 2 KiB).
+/// What is read at first, in bytes: more than name, description and compatibility may have in ASCII together.
 const FIRST_READ: usize = 4096;
 /// Most bytes of a description that are kept, so that a summary stays below 2 KB. The specification allows 1,024
 /// characters; what is longer is whole in [`SkillFile`](super::SkillFile).

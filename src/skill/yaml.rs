@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use granit_parser::{Event, Parser, Placement, ScalarStyle, StructureStyle};
 
-/// Deepest nesting. OpenClaw's metadata need 5.
+/// Deepest nesting. OpenClaw's metadata have 4 levels: `metadata`, `openclaw`, `requires`, `bins`.
 const DEPTH: usize = 16;
 /// Most scalars, lists and maps. A header with 200 fields of 10 values has 2,000.
 const NODES: usize = 4_000;
@@ -198,7 +198,7 @@ impl<'a> Builder<'a> {
 
 impl Node<'_> {
     /// As JSON. A value without quotes becomes a number, a truth value or null when JSON writes it with the very same
-    /// characters, so that nothing is lost: `1.10`, `0123`, `yes` and `2026-01-01` stay text. `~` is null, as no value is.
+    /// characters, so that nothing is lost: `1.10`, `0123`, `yes` and `2026-01-01` stay text. `~` is null.
     pub(super) fn to_json(&self, note: &mut dyn FnMut(usize, &str)) -> serde_json::Value {
         match &self.value {
             Value::Scalar { text, plain: false } => text.as_ref().into(),
