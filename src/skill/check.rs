@@ -35,8 +35,8 @@ const RESERVED: [&str; 2] = ["anthropic", "claude"];
 /// (skills-ref) has them; then come warnings, by file and line: what other clients refuse, and what does not do what
 /// its author meant.
 ///
-/// Where the validator stops at the first error of syntax, the others are told too. Some YAML that its parser refuses is
-/// no error here: lists and maps in brackets (`flow-style`, a warning), tags such as `!!str`, a tab within a value
+/// Where the validator stops at the first error of syntax, the others are told too. Some YAML that its parser refuses
+/// is no error here: lists and maps in brackets (`flow-style`, a warning), tags such as `!!str`, a tab within a value
 /// (`description-tab`, a warning), and `---` within a value.
 ///
 /// ```

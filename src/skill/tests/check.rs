@@ -62,7 +62,8 @@ fn syntax_is_an_error() {
 fn other_clients_are_warned_of() {
     assert_eq!(
         findings(
-            "---\nname: skill\ndescription: a <b> c # d\ncompatibility: ''\nallowed-tools:\n  - a\nmetadata:\n  a: 1\n---\nBody\n"
+            "---\nname: skill\ndescription: a <b> c # d\ncompatibility: ''\n\
+             allowed-tools:\n  - a\nmetadata:\n  a: 1\n---\nBody\n"
         ),
         [
             "3:14 warning description-angle-brackets",
@@ -80,7 +81,8 @@ fn other_clients_are_warned_of() {
     let folder = root.path().join("skill");
     write(&folder, "skill.md", "---\nname: skill\ndescription: x\n---\nBody\n");
     let shown: Vec<_> = check(&folder).iter().map(ToString::to_string).collect();
-    let expected = "skill.md:1:1: warning: the file is named `skill.md`, which many clients do not look for; name it `SKILL.md` [file-name]";
+    let expected = "skill.md:1:1: warning: the file is named `skill.md`, which many clients do not look \
+         for; name it `SKILL.md` [file-name]";
     assert_eq!(shown, [expected]);
 }
 

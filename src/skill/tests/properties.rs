@@ -4,6 +4,7 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json};
 
+use super::super::manifest::FIELDS;
 use super::super::{Manifest, SkillError, SkillFile};
 
 /// Headers that are read without a finding, to be damaged.
@@ -126,7 +127,7 @@ prop_compose! {
             disable_model_invocation: flags.0,
             user_invocable: flags.1,
             metadata: metadata.into_iter().collect::<Map<_, _>>(),
-            extra: extra.into_iter().filter(|(key, _)| !super::super::manifest::FIELDS.contains(&key.as_str())).collect(),
+            extra: extra.into_iter().filter(|(key, _)| !FIELDS.contains(&key.as_str())).collect(),
             ..Manifest::new("skill", description)
         }
     }
