@@ -10,8 +10,8 @@ pub static MODULES: &[Module] = &[
             "python3",
             "python3.13",
         ],
-        sha256: "03d3c695ec3fdb0ad7b77efdc3fe9f5a855a9f85e9cd8f5dd9d193599fdecb84",
-        bytes: 21869417,
+        sha256: "d2f228fc6baa55a2ed41234190ce05593c0fd0c6a5446948bec8300571a6c343",
+        bytes: 21863380,
         zstd: include_bytes!("../programs/python.wasm.zst"),
     },
 ];

@@ -116,8 +116,8 @@ pub static MODULES: &[Module] = &[
             "bash",
             "sh",
         ],
-        sha256: "f8cc7fcbb7a1c00cb40fb26ccd029c78048a75bdaebbfe9bce42e20fe80624dd",
-        bytes: 1386256,
+        sha256: "1b3ce3e79bdee0d22fdc623aacf90ee841a657d943548cd9edf8273188112992",
+        bytes: 1396124,
         zstd: include_bytes!("../programs/shell.wasm.zst"),
     },
     Module {
