@@ -3,8 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Whether anybody's server may be at `address`, as the registries of special-purpose addresses (RFC 6890 and its
-/// successors) have it. Everything else is this machine, a private network, a cloud's metadata service (169.254.169.254,
-/// fd00:ec2::254, 100.100.100.200), a group, or nothing.
+/// successors) have it. Everything else is this machine, a private network, a cloud's metadata service
+/// (169.254.169.254, fd00:ec2::254, 100.100.100.200), a group, or nothing.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

@@ -266,7 +266,7 @@ pub enum SourceError {
         installed: Vec<String>,
     },
     /// The installed folder was edited.
-    #[error("{} was changed after it was installed; keep the changes elsewhere, or allow to discard them", path.display())]
+    #[error("{} was changed after it was installed; save the changes or allow to discard them", path.display())]
     Modified {
         /// The folder.
         path: PathBuf,

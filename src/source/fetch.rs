@@ -4,13 +4,13 @@
 //!
 //! - **Addresses** are checked where they are resolved for the connection, so that a name cannot be public when it is
 //!   checked and private when it is used. Numbers in the address, in whatever notation (`0x7f.1`, `2130706433`), never
-//!   reach the resolver and are checked as the URL parser of the client reads them. Each redirect is a request of its own
-//!   and checked the same way, and what the connection stands to is checked once more before its answer is read.
+//!   reach the resolver and are checked as the URL parser of the client reads them. Each redirect is a request of its
+//!   own and checked the same way, and what the connection stands to is checked once more before its answer is read.
 //! - **Proxies** of the environment are not used: a proxy resolves names itself, and the check would be worth nothing.
 //!   [`CacheBuilder::proxy`](super::CacheBuilder::proxy) names one that is trusted with that.
 //! - **Certificates** are checked by the system's rules and roots (`SSL_CERT_FILE` works), the cryptography is ring's.
-//! - **Encodings** are asked not to be used. A server that compresses all the same has its `gzip` undone, as some are set
-//!   up to do so by file name; the digest is that of the archive then.
+//! - **Encodings** are asked not to be used. A server that compresses all the same has its `gzip` undone, as some are
+//!   set up to do so by file name; the digest is that of the archive then.
 
 use std::error::Error;
 use std::fs::File;
@@ -105,7 +105,8 @@ async fn request(first: &str, known: &Known, options: &Options) -> Result<Respon
             check_address(url.host_str().unwrap_or_default(), peer.ip(), options)?;
         }
         let status = response.status();
-        if status.is_success() || (status == StatusCode::NOT_MODIFIED && is_conditional) {
+        // Nothing else has the whole archive: 206 is a part, 204 nothing.
+        if status == StatusCode::OK || (status == StatusCode::NOT_MODIFIED && is_conditional) {
             return Ok(response);
         }
         let target = response.headers().get(LOCATION).and_then(|target| target.to_str().ok());

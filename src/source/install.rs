@@ -16,9 +16,6 @@ use super::swap::{exchange, place};
 use super::temporary::{self, Temporary};
 use super::tree::{Tree, Which};
 
-/// What temporary folders in a root begin with; discovery does not look into hidden folders.
-const TEMPORARY: &str = ".wskill-install-";
-
 /// Installs skills into a root, `./skills` by default, and keeps its `skills.lock`.
 ///
 /// Every change is prepared beside the root's skills and then put in place in one step, with what was there kept until
@@ -139,8 +136,8 @@ impl Installer {
         LockFile::read(&self.root)
     }
 
-    /// Installs the skills of `source` that `names` names, or all of them. A skill's folder is named as its front matter
-    /// says, or else as it is in the source. What is installed from the same source already stays as it is.
+    /// Installs the skills of `source` that `names` names, or all of them. A skill's folder is named as its front
+    /// matter says, or else as it is in the source. What is installed from the same source already stays as it is.
     ///
     /// # Errors
     ///
@@ -219,7 +216,7 @@ impl Installer {
         let found = found(source, resolved, wanted)?;
         let _guard = self.guard()?;
         let mut lock = LockFile::read(&self.root)?;
-        let temporary = Temporary::make(&self.root, TEMPORARY)?;
+        let temporary = Temporary::make(&self.root, temporary::BESIDE)?;
         let source_text = lasting(source)?;
         let (mut staged, mut all) = (Vec::new(), Vec::new());
         for (name, path) in found {
@@ -292,7 +289,7 @@ impl Installer {
         if is_there {
             self.check_unchanged(&target, &skill)?;
         }
-        let temporary = Temporary::make(&self.root, TEMPORARY)?;
+        let temporary = Temporary::make(&self.root, temporary::BESIDE)?;
         let aside = temporary.path().join(name);
         let failed = |error| SourceError::io("remove", &target, error);
         if is_there {
@@ -317,7 +314,7 @@ impl Installer {
                 if former.path.is_empty() { former.source } else { format!("{}: {}", former.source, former.path) };
             return Err(SourceError::NoSkill { source_text });
         }
-        let temporary = Temporary::make(&self.root, TEMPORARY)?;
+        let temporary = Temporary::make(&self.root, temporary::BESIDE)?;
         let draft = temporary.path().join(name);
         let new = self.stage(&origin, &draft)?;
         let target = self.root.join(name);
@@ -384,11 +381,9 @@ impl Installer {
         let failed = |error| SourceError::io("use", &self.root, error);
         fs::create_dir_all(&self.root).map_err(failed)?;
         let file = open_guard(&self.root).map_err(failed)?;
-        match file.lock() {
-            // File systems without locks: changes are still put in place in one step each.
-            Ok(()) | Err(_) => {}
-        }
-        temporary::clean(&self.root, TEMPORARY);
+        // On file systems without locks changes are still put in place in one step each.
+        let _ = file.lock();
+        temporary::clean(&self.root, temporary::BESIDE);
         Ok(file)
     }
 }

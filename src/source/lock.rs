@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::digest::Sha256Sum;
 use super::error::SourceError;
-use super::temporary::Temporary;
+use super::temporary::{self, Temporary};
 
 /// The only version of the format.
 const VERSION: u32 = 1;
@@ -114,7 +114,7 @@ pub fn is_folder_name(name: &str) -> bool {
 /// Writes a file to a name of its own and renames it, so that a reader finds the former or the new one.
 pub fn replace(path: &Path, content: &[u8]) -> Result<(), SourceError> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let temporary = Temporary::make(folder, ".wskill-write-")?;
+    let temporary = Temporary::make(folder, temporary::BESIDE)?;
     let draft: PathBuf = temporary.path().join("draft");
     fs::write(&draft, content).map_err(|error| SourceError::io("write", &draft, error))?;
     fs::rename(&draft, path).map_err(|error| SourceError::io("write", path, error))

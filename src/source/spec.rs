@@ -28,14 +28,15 @@ pub enum Place {
 const SEPARATOR: char = if cfg!(windows) { ';' } else { ':' };
 
 impl Source {
-    /// Reads one source: a path, `file://` with a path, or an `http://` or `https://` address. Addresses may end with the
-    /// pin `#sha256=` and 64 hexadecimal digits, which the archive must then have.
+    /// Reads one source: a path, `file://` with a path, or an `http://` or `https://` address. Addresses may end with
+    /// the pin `#sha256=` and 64 hexadecimal digits, which the archive must then have.
     ///
     /// Whatever has no `://` after a scheme is a path, `C:\skills` and `a#b` too. Addresses with a user or password are
     /// refused: they would end up in lock files and messages.
     ///
     /// ```
     /// use std::path::PathBuf;
+    ///
     /// use wskill::source::{Place, Source};
     ///
     /// let source = Source::parse("file:///srv/my%20skills").unwrap();
@@ -81,6 +82,14 @@ impl Source {
     ///
     /// Where `:` separates, it does not after the scheme of an address nor before its port, so that
     /// `/a:https://host:8080/b.zip:/c` has three sources; any other `:` of an address must be written `%3A`.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// use wskill::source::Source;
+    ///
+    /// assert_eq!(Source::parse_list("/a:https://host:8080/b.zip:/c").unwrap().len(), 3);
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -161,14 +170,11 @@ impl FromStr for Source {
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.place, self.pin) {
-            (Place::Path(path), None) => write!(f, "{}", path.display()),
-            (Place::Path(path), Some(pin)) => {
-                let path = path.to_string_lossy().replace('\\', "/");
-                let path = percent_encoded(&path);
-                // `C:/x` is `/C:/x` in an address.
-                let slash = if path.starts_with('/') { "" } else { "/" };
-                write!(f, "file://{slash}{path}#sha256={pin}")
-            }
+            (Place::Path(path), None) => match path.to_str() {
+                Some(text) if text == text.trim() && split_scheme(text).is_none() => f.write_str(text),
+                _ => f.write_str(&file_url(path)),
+            },
+            (Place::Path(path), Some(pin)) => write!(f, "{}#sha256={pin}", file_url(path)),
             (Place::Url(url), None) => f.write_str(url),
             (Place::Url(url), Some(pin)) => write!(f, "{url}#sha256={pin}"),
         }
@@ -267,9 +273,25 @@ fn percent_decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-fn percent_encoded(path: &str) -> String {
+/// The address of a path; only that of an absolute one leads back to it.
+fn file_url(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~:".contains(&byte);
-    path.bytes().map(|byte| if plain(byte) { (byte as char).to_string() } else { format!("%{byte:02X}") }).collect()
+    let encode = |byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    let encoded: String = path_bytes(path).into_iter().map(encode).collect();
+    // `C:/x` is `/C:/x` in an address.
+    let slash = if encoded.starts_with('/') { "" } else { "/" };
+    format!("file://{slash}{encoded}")
+}
+
+#[cfg(unix)]
+fn path_bytes(path: &Path) -> Vec<u8> {
+    use std::os::unix::ffi::OsStrExt;
+    path.as_os_str().as_bytes().to_vec()
+}
+
+#[cfg(not(unix))]
+fn path_bytes(path: &Path) -> Vec<u8> {
+    path.to_string_lossy().replace('\\', "/").into_bytes()
 }
 
 /// The elements of a list that are not empty.
@@ -358,7 +380,7 @@ mod tests {
             ("https://h/x#", "64 hexadecimal"),
         ];
         for (text, wanted) in rows {
-            let error = Source::parse(text).map(|_| ()).unwrap_err().to_string();
+            let error = Source::parse(text).map_or_else(|error| error.to_string(), |source| source.to_string());
             assert!(error.contains(wanted), "{text}: {error}");
             assert!(!error.contains("secret"), "{error}");
         }
@@ -393,6 +415,8 @@ mod tests {
             "https://h/x.zip".to_owned(),
             format!("https://h/x.zip#sha256={SUM}"),
             format!("file:///a%20b%23.zip#sha256={SUM}"),
+            "file:///a%20".to_owned(),
+            "file:///a%FFb".to_owned(),
         ] {
             assert_eq!(Source::parse(&text).map(|source| source.to_string()).ok(), Some(text));
         }

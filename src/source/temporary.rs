@@ -11,6 +11,9 @@ use std::time::{Duration, SystemTime};
 
 use super::error::SourceError;
 
+/// What the name of a temporary folder begins with that stands beside a user's own files: hidden, and no part of a
+/// skill.
+pub const BESIDE: &str = ".wskill-tmp-";
 /// What a name ends with that is a lock.
 const LOCK: &str = ".lock";
 /// After this time a folder without a lock belongs to nobody: no download takes that long.

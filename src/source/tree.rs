@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::SourceError;
 use super::limits::Limits;
+use super::temporary;
 
 /// Names that are no part of a skill: what version control, interpreters, package managers and desktops leave behind.
 const LEFT_OUT: [&str; 5] = [".git", "__pycache__", "node_modules", ".venv", ".DS_Store"];
@@ -124,7 +125,7 @@ impl Walk<'_> {
     fn is_left_out(&self, name: &str, prefix: &str) -> bool {
         let compiled = Path::new(name).extension().is_some_and(|extension| extension == LEFT_OUT_EXTENSION);
         let evals = self.which == Which::Packed && prefix.is_empty() && name == EVALS;
-        LEFT_OUT.contains(&name) || compiled || evals
+        LEFT_OUT.contains(&name) || name.starts_with(temporary::BESIDE) || compiled || evals
     }
 
     fn too_much(&self, path: &Path, limit: String) -> SourceError {

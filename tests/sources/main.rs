@@ -60,5 +60,5 @@ fn files(folder: &Path) -> Vec<String> {
 
 /// What a cache holds that is neither an entry nor its lock: nothing, when all is well.
 fn leftovers(cache: &Cache) -> Vec<String> {
-    tree(cache.folder()).into_keys().filter(|name| name.contains("tmp-") || name.contains("wskill-write")).collect()
+    tree(cache.folder()).into_keys().filter(|name| name.contains("tmp-")).collect()
 }

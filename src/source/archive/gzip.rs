@@ -7,8 +7,8 @@ use flate2::read::MultiGzDecoder;
 use super::ArchiveError;
 use crate::source::limits::Limits;
 
-/// Decompresses `file` of `packed` bytes for an archive reader. Whatever is not a file's content (headers, padding, long
-/// names) counts too, so that a bomb of those ends as well.
+/// Decompresses `file` of `packed` bytes for an archive reader. Whatever is not a file's content (headers, padding,
+/// long names) counts too, so that a bomb of those ends as well.
 pub fn bounded<R: Read>(file: R, packed: u64, limits: &Limits) -> Bounded<MultiGzDecoder<BufReader<R>>> {
     // Every entry may need a header, a long name with its header, and padding.
     let overhead = (limits.entries as u64).saturating_mul(4096);

@@ -114,9 +114,9 @@ impl ArchiveError {
     }
 }
 
-/// Unpacks the archive `file` into the folder `target`, which is made and must not exist. `name` is the name the archive
-/// came under: its extension tells the kind, and without a known one the first bytes do. A bare `SKILL.md` becomes the
-/// folder's only file.
+/// Unpacks the archive `file` into the folder `target`, which is made and must not exist. `name` is the name the
+/// archive came under: its extension tells the kind, and without a known one the first bytes do. A bare `SKILL.md`
+/// becomes the folder's only file.
 ///
 /// On failure the folder may hold a part; callers give a temporary one and remove it.
 ///

@@ -15,8 +15,8 @@ pub struct EntryName<'a> {
 }
 
 impl<'a> EntryName<'a> {
-    /// Checks the bytes of a name. `./` and repeated `/` are dropped, as every program that writes tar archives of `.` has
-    /// them; a name of nothing else is the archive's own root and has no components.
+    /// Checks the bytes of a name. `./` and repeated `/` are dropped, as every program that writes tar archives of `.`
+    /// has them; a name of nothing else is the archive's own root and has no components.
     pub fn parse(raw: &'a [u8], limits: &Limits) -> Result<Self, ArchiveError> {
         let refuse = |reason| Err(ArchiveError::Name { name: shown(raw), reason });
         let Ok(name) = std::str::from_utf8(raw) else { return refuse("it is not UTF-8") };
@@ -81,13 +81,14 @@ pub fn is_reserved(component: &str) -> bool {
     }
 }
 
-/// What a component becomes on a file system that ignores case and Unicode forms; equal for names that would be one file.
+/// What a component becomes on a file system that ignores case and Unicode forms; equal for names that would be one
+/// file.
 pub fn folded(component: &str) -> String {
     if component.is_ascii() {
         return component.to_ascii_lowercase();
     }
-    // Upper case first: `ß` and `ẞ`, or the two small sigmas, meet there and not in lower case alone.
-    component.nfd().collect::<String>().to_uppercase().to_lowercase().nfc().collect()
+    // Not lower case alone: the two small sigmas meet in upper case, and `ß` and `ẞ` only after both.
+    component.nfd().collect::<String>().to_lowercase().to_uppercase().to_lowercase().nfc().collect()
 }
 
 /// The name for a message: printable and not endless.

@@ -14,7 +14,7 @@ use crate::source::digest::Sha256Sum;
 use crate::source::error::SourceError;
 use crate::source::find::is_skill;
 use crate::source::limits::Limits;
-use crate::source::temporary::Temporary;
+use crate::source::temporary::{self, Temporary};
 use crate::source::tree::{Tree, TreeFile, Which};
 
 /// What [`pack`] has written.
@@ -30,14 +30,22 @@ pub struct Packed {
     pub files: Vec<String>,
 }
 
-/// Packs the skill `folder` into the `.skill` archive `out`; when `out` is a folder, into `<name>.skill` in it. An archive
-/// that is there is replaced in one step.
+/// Packs the skill `folder` into the `.skill` archive `out`; when `out` is a folder, into `<name>.skill` in it. An
+/// archive that is there is replaced in one step.
 ///
 /// The archive is a zip with one folder, named as `folder` is, and depends on nothing but names, contents and execute
 /// bits: sorted, with a fixed time and fixed rights. The same version of wskill makes the same bytes of the same files.
-/// Left out are `.git`, `__pycache__`, `node_modules`, `.venv`, `.DS_Store`, `*.pyc`, the folder's own `evals`, and `out`
-/// itself. Links that stay inside become copies. What [`unpack`](super::unpack) refuses, such as names that are one file
-/// on macOS or Windows, is refused here already.
+/// Left out are `.git`, `__pycache__`, `node_modules`, `.venv`, `.DS_Store`, `*.pyc`, the folder's own `evals`, and
+/// `out` itself. Links that stay inside become copies. What [`unpack`](super::unpack) refuses, such as names that are
+/// one file on macOS or Windows, is refused here already.
+///
+/// ```no_run
+/// # fn example() -> Result<(), wskill::source::SourceError> {
+/// let packed = wskill::source::pack("skills/pdf-forms".as_ref(), "dist".as_ref())?;
+/// println!("{}#sha256={}", packed.path.display(), packed.sha256);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 ///
@@ -64,7 +72,8 @@ pub fn pack(folder: &Path, out: &Path) -> Result<Packed, SourceError> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let temporary = Temporary::make(beside, ".wskill-pack-")?;
+    temporary::clean(beside, temporary::BESIDE);
+    let temporary = Temporary::make(beside, temporary::BESIDE)?;
     let draft = temporary.path().join("archive");
     let failed = |error| SourceError::io("write", &out, error);
     let written = write(&draft, &names, &files).map_err(failed)?;

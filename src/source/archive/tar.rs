@@ -1,8 +1,8 @@
 //! Tar archives, as POSIX (`ustar`, `pax`), GNU and the oldest programs write them.
 //!
-//! Decision: a reader of our own, though there is a crate. The format is a chain of 512-byte blocks; what the crate adds
-//! (links, sparse files, owners, times) is refused here, and what is needed here it does not do: names of any length are
-//! read into memory, and an archive without its end is taken for whole.
+//! Decision: a reader of our own, though there is a crate. The format is a chain of 512-byte blocks. Most of what the
+//! crate does (links, sparse files, owners, times) is refused here, and it would keep names of any length in memory and
+//! take an archive without its end for whole.
 
 use std::io::{self, Read};
 
@@ -204,7 +204,7 @@ fn number(field: &[u8]) -> Option<u64> {
     let is_blank = |byte: &u8| matches!(byte, b' ' | 0);
     let begin = field.iter().position(|byte| *byte != b' ').unwrap_or(field.len());
     let digits = &field[begin..];
-    let end = digits.iter().position(|byte| is_blank(byte)).unwrap_or(digits.len());
+    let end = digits.iter().position(is_blank).unwrap_or(digits.len());
     if !digits[end..].iter().all(is_blank) {
         return None;
     }

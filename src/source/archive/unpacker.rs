@@ -2,8 +2,8 @@
 //!
 //! Decision: plain paths instead of a descriptor for each folder. The folder was made by this process just now, under a
 //! random name and for its user alone; everything below it is made here, folders by `mkdir` that must not find one
-//! already (but for those in `names`, which were made the same way) and files with `O_EXCL`; links are never made. So no
-//! component of a path can be a link, unless the same user puts one there, who needs no archive for that.
+//! already (but for those in `names`, which were made the same way) and files with `O_EXCL`; links are never made. So
+//! no component of a path can be a link, unless the same user puts one there, who needs no archive for that.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};

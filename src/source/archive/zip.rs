@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
-use zip::ZipArchive;
 use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
 
 use super::ArchiveError;
 use super::name::shown;
@@ -37,6 +37,10 @@ pub fn unpack(mut file: File, unpacker: &mut Unpacker) -> Result<(), ArchiveErro
         };
         if header.encrypted() {
             return Err(ArchiveError::Encrypted(shown(name.as_bytes())));
+        }
+        match header.compression() {
+            CompressionMethod::Stored | CompressionMethod::Deflated => {}
+            other => return Err(ArchiveError::Unsupported(format!("the compression method {other}"))),
         }
         let mode = header.unix_mode().unwrap_or_default();
         let mut entry = archive.by_index(index).map_err(refusal)?;
@@ -91,9 +95,6 @@ fn refusal(error: ZipError) -> ArchiveError {
     match error {
         ZipError::Io(error) => ArchiveError::reading(error),
         ZipError::UnsupportedArchive(what) => ArchiveError::Unsupported(what.to_owned()),
-        ZipError::CompressionMethodNotSupported(method) => {
-            ArchiveError::Unsupported(format!("compression method {method}"))
-        }
         other => ArchiveError::Malformed(other.to_string()),
     }
 }

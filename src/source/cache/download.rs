@@ -12,7 +12,7 @@ use crate::source::error::SourceError;
 use crate::source::fetch::{self, Answer, Known};
 use crate::source::lock::{replace, timestamp};
 use crate::source::spec::Source;
-use crate::source::temporary::Temporary;
+use crate::source::temporary::{self, Temporary};
 
 impl Cache {
     /// Downloads and unpacks what `url` has now, or finds that it is what is there.
@@ -80,8 +80,9 @@ fn decompress(entry: &Entry, temporary: &Temporary, archive: PathBuf) -> Result<
     Ok(plain)
 }
 
-/// Removes former archives that nobody has used for long.
+/// Removes former archives that nobody has used for long, and what a killed process was writing.
 fn clean(entry: &Entry, current: Sha256Sum) {
+    temporary::clean(&entry.folder, temporary::BESIDE);
     let Ok(entries) = fs::read_dir(&entry.folder) else { return };
     for entry in entries.flatten() {
         let sum = entry.file_name().to_str().and_then(|name| name.parse::<Sha256Sum>().ok());

@@ -116,7 +116,7 @@ impl Entry {
                 fs::rename(&content, &version).map_err(failed)?;
             }
         }
-        self.version(sha256).ok_or_else(|| SourceError::NotFound { path: version })
+        self.version(sha256).ok_or(SourceError::NotFound { path: version })
     }
 
     pub fn refused(&self, error: ArchiveError) -> SourceError {

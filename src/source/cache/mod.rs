@@ -8,9 +8,9 @@
 //! ```
 //!
 //! A folder with the digest of an archive appears by one `rename` when it is complete and never changes after it, so a
-//! reader needs no lock, two processes that unpack the same archive cannot disturb each other (the later one uses what is
-//! there), and a refreshed source does not pull the files from under those who still use the former ones. The lock only
-//! saves downloads: without it, or on file systems that have none, the result is the same.
+//! reader needs no lock, two processes that unpack the same archive cannot disturb each other (the later one uses what
+//! is there), and a refreshed source does not pull the files from under those who still use the former ones. The lock
+//! only saves downloads: without it, or on file systems that have none, the result is the same.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -114,12 +114,13 @@ impl Cache {
         Self { refresh: true, ..self.clone() }
     }
 
-    /// The folder of `source`. What was downloaded before is used without asking, unless
-    /// [`refresh`](CacheBuilder::refresh) says so; a pinned archive never changes and is never asked for again.
+    /// The folder of `source`; a `SKILL.md` on this machine stands for its folder. What was downloaded before is used
+    /// without asking, unless [`refresh`](CacheBuilder::refresh) says so; a pinned archive never changes and is never
+    /// asked for again.
     ///
     /// # Errors
     ///
-    /// Any [`SourceError`] but those of installing. The cache is then as it was.
+    /// Any [`SourceError`] but those of installing. Nothing is kept then of what failed.
     pub async fn resolve(&self, source: &Source) -> Result<PathBuf, SourceError> {
         Ok(self.fetch(source).await?.folder)
     }
@@ -155,11 +156,17 @@ impl Cache {
         if !metadata.is_file() {
             return Err(SourceError::Special { path });
         }
+        // Alone it would lose its scripts; from here the whole folder can be had.
+        let is_skill_file = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
+        if let (true, None, Some(folder)) = (is_skill_file, source.pin(), path.parent()) {
+            return Ok(Resolved { folder: folder.to_owned(), sha256: None });
+        }
         let limit = self.options.limits.download;
         if metadata.len() > limit {
             return Err(SourceError::TooMuch { path, limit: format!("{limit} bytes") });
         }
-        let entry = Entry::of(self, source, &format!("file://{}", path.display()));
+        // The name too: a link may give it another one, and with that another folder and kind.
+        let entry = Entry::of(self, source, &format!("file://{}#{}", path.display(), source.file_name()));
         let sha256 = File::open(&path).and_then(Sha256Sum::of_reader).map_err(failed)?;
         check_pin(source, sha256)?;
         if let Some(resolved) = entry.version(sha256) {
