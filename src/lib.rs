@@ -4,6 +4,10 @@
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
+#[cfg(feature = "cli")]
+pub mod inspect;
+pub mod prompt;
+pub mod repository;
 mod sandbox;
 pub mod skill;
 pub mod source;

@@ -1,4 +1,4 @@
-//! The bundled skills, run by the binary: every case of `skills/*/tests/cases.toml`, what each skill's folder looks like from
+//! The bundled skills, run by the binary: `wskill test` on each, what each skill's folder looks like from
 //! inside, and the commands of the README.
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
@@ -12,35 +12,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use common::wskill;
 
 const SKILLS: [&str; 5] = ["csv-insight", "log-triage", "python-math", "report-summary", "user-file-ops"];
-
-/// The file of a skill's cases; its comments say what each field means.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Cases {
-    #[serde(rename = "case")]
-    cases: Vec<Case>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Case {
-    name: String,
-    command: String,
-    #[serde(default)]
-    inputs: BTreeMap<String, String>,
-    #[serde(default)]
-    status: i32,
-    stdout: Option<String>,
-    stderr: Option<String>,
-    #[serde(default)]
-    outputs: BTreeMap<String, String>,
-}
 
 fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -86,33 +62,14 @@ fn assert_same(what: &str, got: &[u8], expected: &[u8]) {
     assert!(got == expected, "{what}\n--- expected\n{expected_text}\n--- got\n{got_text}");
 }
 
-fn check(skill: &str, case: &Case) {
-    let workspace = tempfile::tempdir().unwrap();
-    let output = run(skill, workspace.path(), &case.inputs, &case.command);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    let what = format!("{skill}: {}\nstandard error: {stderr}", case.name);
-    if let Some(stdout) = &case.stdout {
-        assert_same(&format!("{what}\nstandard output"), &output.stdout, stdout.as_bytes());
-    }
-    assert_eq!(output.status.code(), Some(case.status), "{what}");
-    match &case.stderr {
-        Some(text) => assert!(stderr.contains(text), "{what}\nshould contain: {text}"),
-        None => assert_eq!(stderr, "", "{what}"),
-    }
-    for (to, expected) in &case.outputs {
-        let got = fs::read(workspace.path().join(to)).unwrap_or_else(|error| panic!("{what}\n{to}: {error}"));
-        assert_same(&format!("{what}\n{to}"), &got, &fs::read(folder_of(skill).join(expected)).unwrap());
-    }
-}
-
 fn check_all(skill: &str) {
     let before = digest(&folder_of(skill));
-    let text = fs::read_to_string(folder_of(skill).join("tests/cases.toml")).unwrap();
-    let Cases { cases } = toml::from_str(&text).unwrap();
-    assert!(!cases.is_empty());
-    for case in &cases {
-        check(skill, case);
-    }
+    let output = wskill().arg("test").arg(format!("skills/{skill}")).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    let cases = fs::read_to_string(folder_of(skill).join("tests/cases.toml")).unwrap();
+    let count = cases.lines().filter(|line| *line == "[[case]]").count();
+    assert!(count > 0 && text.ends_with(&format!("{count} passed, 0 failed\n")), "{text}");
     assert_eq!(digest(&folder_of(skill)), before, "{skill}: a run has changed the skill's folder");
 }
 
@@ -209,7 +166,9 @@ fn the_commands_of_the_readme_work() {
     let path = std::env::join_paths([bin.to_owned()].into_iter().chain(std::env::split_paths(&path))).unwrap();
     // What the commands leave goes away with this folder.
     let place = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(project().join("skills"), place.path().join("skills")).unwrap();
+    // A copy: some of them make skills.
+    let copied = Command::new("cp").arg("-r").arg(project().join("skills")).arg(place.path()).status();
+    assert!(copied.unwrap().success());
     // As `wskill` does: compiles the programs once.
     drop(wskill());
     let commands = readme_commands();

@@ -4,13 +4,23 @@
 //! 137 after another limit or a kill, 126 and 127 as a shell, and 125 for failures of wskill itself and wrong usage.
 //! Other subcommands exit with 0, 1, or 2 for wrong usage.
 
+mod check;
 mod hints;
+mod inspect;
+mod install;
+mod list;
+mod new;
 mod options;
+mod pack;
 mod programs;
+mod prompt;
 mod report;
 mod run;
 mod setup;
+mod show;
 mod signals;
+mod skills;
+mod test;
 mod wasm;
 
 use std::ffi::OsString;
@@ -37,6 +47,28 @@ enum Command {
     Exec(run::ExecArgs),
     /// Run a WASI module or component as it is: it sees only the folders given with --mount.
     Wasm(wasm::WasmArgs),
+    /// List the skills.
+    List(list::ListArgs),
+    /// Show a skill: its front matter, documents, tools, resources and what they cost in tokens.
+    Show(show::ShowArgs),
+    /// Tell what a skill's scripts call and need, and what of it the sandbox has, without running them.
+    Inspect(inspect::InspectArgs),
+    /// Print what a model is told of the skills at first.
+    Prompt(prompt::PromptArgs),
+    /// Check skills against the specification of the Agent Skills format.
+    Check(check::CheckArgs),
+    /// Run the cases of a skill's tests/cases.toml in the sandbox.
+    Test(test::TestArgs),
+    /// Make a skill to begin with.
+    New(new::NewArgs),
+    /// Pack a skill into a `.skill` archive.
+    Pack(pack::PackArgs),
+    /// Install skills from a folder, an archive or an http(s) address.
+    Add(install::AddArgs),
+    /// Remove an installed skill.
+    Remove(install::RemoveArgs),
+    /// Show what has changed at the sources of installed skills, and install it.
+    Update(install::UpdateArgs),
     /// Compile the built-in programs ahead, so that the first run need not.
     Setup(setup::SetupArgs),
     /// List the commands that exist in the sandbox.
@@ -82,6 +114,17 @@ pub fn main() -> ExitCode {
         Command::Run(args) => block_on(run::run(args)),
         Command::Exec(args) => block_on(run::exec(args)),
         Command::Wasm(args) => block_on(wasm::wasm(args)),
+        Command::List(args) => block_on(list::list(args)),
+        Command::Show(args) => block_on(show::show(args)),
+        Command::Inspect(args) => block_on(inspect::inspect(args)),
+        Command::Prompt(args) => block_on(prompt::prompt(args)),
+        Command::Check(args) => check::check(&args),
+        Command::Test(args) => block_on(test::test(args)),
+        Command::New(args) => new::new(&args),
+        Command::Pack(args) => pack::pack(&args),
+        Command::Add(args) => block_on(install::add(args)),
+        Command::Remove(args) => block_on(install::remove(args)),
+        Command::Update(args) => block_on(install::update(args)),
         Command::Setup(args) => block_on(setup::setup(args)),
         Command::Programs(args) => programs::programs(&args),
         Command::CompileModule { flavour } => return compile_module(&flavour),
@@ -127,6 +170,15 @@ fn compile_module(flavour: &str) -> ExitCode {
 /// Runs a future on this thread. Guests have threads of their own.
 fn block_on<T>(future: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future)
+}
+
+/// Prints a text to standard output; 0.
+fn print(text: &str) -> Result<u8, Error> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // Who reads no further (`| head`) has got what it wanted.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(0),
+    }
 }
 
 /// Prints a line of wskill's own to standard error.

@@ -1,11 +1,9 @@
 //! `wskill programs`.
 
-use std::io::Write;
-
 use clap::Args;
 
-use super::Error;
 use super::options::runtime;
+use super::{Error, print};
 
 /// Arguments of `wskill programs`.
 #[derive(Debug, Args)]
@@ -26,9 +24,5 @@ pub fn programs(args: &ProgramsArgs) -> Result<u8, Error> {
             text += &format!("{:<16} {:<12} {}\n", command.name, command.module, command.version);
         }
     }
-    match std::io::stdout().write_all(text.as_bytes()) {
-        // Who reads no further (`| head`) has got what it wanted.
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(0),
-    }
+    print(&text)
 }

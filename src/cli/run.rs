@@ -9,9 +9,10 @@ use super::hints::host_paths;
 use super::options::{CommonArgs, Prepared, argv};
 use super::report::Report;
 use super::signals::{Interrupts, Signal};
+use super::skills::SkillsArgs;
 use super::{Error, chain, say};
-use crate::skill::{self, Skill};
-use crate::workspace::{self, Collected, Keep, Patterns, Place, Workspace};
+use crate::skill::Skill;
+use crate::workspace::{Collected, Keep, Patterns, Place, Workspace, hidden_entries};
 use crate::{Outcome, Output, RunBuilder, Sandbox, SandboxBuilder};
 
 /// Arguments of `wskill run`.
@@ -20,9 +21,8 @@ pub struct RunArgs {
     /// A skill: a path when it has a `/` or begins with `.`, else a name under the roots
     skill: String,
 
-    /// Folders of skills [default: $SKILLS_ROOT, else ./skills]
-    #[arg(long, value_name = "ROOT")]
-    skills: Vec<PathBuf>,
+    #[command(flatten)]
+    skills: SkillsArgs,
 
     #[command(flatten)]
     exec: ExecArgs,
@@ -71,7 +71,7 @@ pub struct ExecArgs {
 pub async fn run(args: RunArgs) -> Result<u8, Error> {
     let json = args.exec.common.json;
     report_errors(json, async {
-        let skill = skill::find(&args.skill, &skill::roots(&args.skills))?;
+        let skill = args.skills.find(&args.skill).await?;
         launch(args.exec, Some(&skill)).await
     })
     .await
@@ -274,10 +274,10 @@ fn build(
 }
 
 fn mount_skill(builder: SandboxBuilder, skill: &Skill, workspace: &Workspace) -> Result<SandboxBuilder, Error> {
-    let hidden = workspace::skill::hidden_entries(skill);
+    let hidden = hidden_entries(skill);
     if !hidden.is_empty() {
         let names = hidden.join(", ");
         say(&format!("warning: the skill's own {names} cannot be seen: these names are the workspace's"));
     }
-    Ok(builder.mount(workspace::skill::mount(skill)).mount(workspace.venv(skill)?).env("SKILL_NAME", skill.name()))
+    Ok(workspace.mount_skill(builder, skill)?)
 }

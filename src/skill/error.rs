@@ -73,14 +73,6 @@ pub enum SkillError {
         /// Its column, from 1.
         column: u32,
     },
-    /// No root has this skill.
-    #[error("unknown skill `{name}`; {known}")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// What there is, in words.
-        known: String,
-    },
     /// A skill has no such document.
     #[error("the skill `{skill}` has no document `{path}`; {known}")]
     NoDocument {

@@ -12,7 +12,7 @@ use super::text::shown;
 use super::{SANDBOX_FOLDER, tools};
 
 /// The names of the file that makes a folder a skill, in the order of preference.
-pub(super) const FILE_NAMES: [&str; 2] = ["SKILL.md", "skill.md"];
+pub(crate) const FILE_NAMES: [&str; 2] = ["SKILL.md", "skill.md"];
 /// What stands for the skill's path in bodies and documents: OpenClaw's and trpc-agent-python's ways to write it.
 const PLACEHOLDERS: [&str; 2] = ["{baseDir}", "__BASE_DIR__"];
 
@@ -151,7 +151,7 @@ pub(super) fn locate(folder: &Path) -> Result<(PathBuf, PathBuf), SkillError> {
 }
 
 /// The SKILL.md of a folder.
-pub(super) fn skill_file(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn skill_file(folder: &Path) -> Option<PathBuf> {
     FILE_NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file())
 }
 

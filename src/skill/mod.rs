@@ -10,8 +10,6 @@ mod check;
 mod documents;
 mod error;
 mod file;
-#[cfg(feature = "cli")]
-mod find;
 mod finding;
 mod folder;
 mod header;
@@ -33,10 +31,9 @@ pub use check::check;
 pub use documents::{DEPTH_LIMIT, DOCUMENT_LIMIT, Document, DocumentEntry, FILES_LIMIT, Files};
 pub use error::SkillError;
 pub use file::SkillFile;
-#[cfg(feature = "cli")]
-pub(crate) use find::{find, roots};
 pub use finding::{FileFinding, Finding, Severity};
 pub use folder::Skill;
+pub(crate) use folder::{FILE_NAMES, skill_file};
 pub use manifest::Manifest;
 pub use requirements::{Host, Requirements, Requires};
 pub use summary::Summary;
@@ -50,3 +47,8 @@ pub const HEADER_LIMIT: usize = 64 << 10;
 const HEADER_WINDOW: usize = HEADER_LIMIT + 4096;
 /// Where skills are in the sandbox.
 pub const SANDBOX_FOLDER: &str = "/workspace/skills";
+/// How many levels below a folder skills are looked for: a collection of collections, with room. The client guide of the
+/// Agent Skills format suggests 4 to 6.
+pub const COLLECTION_DEPTH: usize = 6;
+/// Folders that hold no skills, besides hidden ones: packages, caches and what builds make.
+pub(crate) const IGNORED_FOLDERS: [&str; 6] = ["node_modules", "__pycache__", "target", "build", "dist", "venv"];

@@ -6,24 +6,20 @@
 mod inputs;
 mod outputs;
 mod remove;
-pub mod skill;
+mod skill;
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cap_std::fs::Dir;
 
-use crate::skill::Skill;
 use crate::{Mount, SandboxBuilder};
 
 pub use outputs::{Collected, OutputFile, Patterns};
+pub use skill::hidden_entries;
 
 /// Where the workspace is in the sandbox.
 const GUEST: &str = "/workspace";
-/// Where the writable folders of skills are in the workspace. Guests see them at their mounts only: a link in their
-/// place would be followed on the host.
-const VENVS: &str = ".venvs";
-
 /// Why a workspace cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
@@ -140,7 +136,7 @@ impl Workspace {
 
     /// Makes the folders visible in a sandbox, and names them in the environment.
     pub fn mount(&self, builder: SandboxBuilder) -> SandboxBuilder {
-        let builder = builder.mount(Mount::new(&self.path, GUEST).writable().link(VENVS, "skills"));
+        let builder = builder.mount(Mount::new(&self.path, GUEST).writable().link(skill::VENVS, "skills"));
         let folders = [
             ("WORKSPACE_DIR", String::new()),
             ("SKILLS_DIR", "/skills".into()),
@@ -149,16 +145,6 @@ impl Workspace {
             ("RUN_DIR", format!("/runs/{}", self.run)),
         ];
         folders.into_iter().fold(builder, |builder, (name, path)| builder.env(name, format!("{GUEST}{path}")))
-    }
-
-    /// The writable folder of a skill, which is kept in the workspace.
-    ///
-    /// # Errors
-    /// When it cannot be made.
-    pub fn venv(&self, skill: &Skill) -> Result<Mount, WorkspaceError> {
-        let folder = Path::new(VENVS).join(skill.name());
-        self.make_folder(&folder)?;
-        Ok(Mount::new(self.path.join(folder), skill::venv_path(skill)).writable())
     }
 
     /// Where it is on the host.

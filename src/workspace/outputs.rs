@@ -150,6 +150,16 @@ impl Workspace {
         (files, notes)
     }
 
+    /// The content of a regular file, at most so many bytes of it.
+    ///
+    /// # Errors
+    /// When it is not there, no regular file, or cannot be read.
+    pub fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.open(path)?.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
     /// Opens a regular file of the workspace.
     fn open(&self, path: &Path) -> io::Result<File> {
         let mut options = OpenOptions::new();

@@ -6,7 +6,10 @@ use super::session::Session;
 fn every_command_has_help() {
     let mut session = Session::new();
     session.call(&["--help"]);
-    for command in ["run", "exec", "wasm", "setup", "programs"] {
+    for command in [
+        "run", "exec", "wasm", "list", "show", "inspect", "prompt", "check", "test", "new", "pack", "add", "remove",
+        "update", "setup", "programs",
+    ] {
         session.call(&[command, "--help"]);
     }
     session.finish("help");

@@ -18,6 +18,7 @@ mod report;
 mod session;
 #[cfg(unix)]
 mod signals;
+mod skills;
 mod streams;
 mod trace;
 mod workspace;

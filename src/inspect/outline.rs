@@ -1,0 +1,237 @@
+//! Asks the sandbox's shell and Python what scripts name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::scripts::{Language, Script};
+use super::{InspectError, python, shell};
+use crate::skill::Skill;
+use crate::{Input, Mount, Runtime, Sandbox};
+
+/// Most programs in strings (`bash -c`, here-documents for Python) that are read too.
+const STRINGS_MAX: usize = 200;
+/// Lists the shell's own commands.
+const BUILTINS: &str = "compgen -b";
+
+/// A word of a command.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Word {
+    /// Its value is certain.
+    Certain(String),
+    /// Only running would tell; this is how it is written.
+    Raw {
+        /// The source text.
+        raw: String,
+    },
+}
+
+impl Word {
+    /// The value, when it is certain.
+    pub fn certain(&self) -> Option<&str> {
+        match self {
+            Self::Certain(text) => Some(text),
+            Self::Raw { .. } => None,
+        }
+    }
+
+    /// The value, or how it is written.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Certain(text) | Self::Raw { raw: text } => text,
+        }
+    }
+}
+
+/// One thing that a script names; one of the fields besides `file` and `line` is there.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Fact {
+    /// The script's path in the skill, or a key that [`Facts`] made of one.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// A command.
+    pub words: Option<Vec<Word>>,
+    /// A redirection's operator; its `target` is there too.
+    pub redirect: Option<String>,
+    /// A redirection's target: a file, or a here-document's text.
+    pub target: Option<Word>,
+    /// A function of the script.
+    pub function: Option<String>,
+    /// A command line in a string.
+    pub shell: Option<String>,
+    /// A Python module.
+    pub import: Option<String>,
+    /// A string in a Python script.
+    pub string: Option<String>,
+    /// A Python package that a script says it needs.
+    pub package: Option<String>,
+    /// An import of a WebAssembly module.
+    pub wasm: Option<String>,
+    /// Something that only running would tell, in words.
+    pub unknown: Option<String>,
+    /// Where reading ended, and why.
+    pub error: Option<String>,
+}
+
+/// Everything that scripts name, and what the sandbox has of it.
+#[derive(Debug, Default)]
+pub struct Facts {
+    /// What the scripts name.
+    pub facts: Vec<Fact>,
+    /// The commands of the sandbox.
+    pub commands: BTreeSet<String>,
+    /// Python modules that are imported somewhere: whether the sandbox has them.
+    pub modules: BTreeMap<String, bool>,
+    /// Files that are named somewhere: whether they are in the sandbox.
+    pub paths: BTreeMap<String, bool>,
+}
+
+/// What `outline.py` is asked.
+#[derive(Default, Serialize)]
+struct Question {
+    python: BTreeMap<String, String>,
+    wasm: BTreeMap<String, String>,
+    requirements: BTreeMap<String, String>,
+    sources: BTreeMap<String, String>,
+    paths: BTreeSet<String>,
+}
+
+/// The last line of its answer.
+#[derive(Default, Deserialize)]
+struct Has {
+    modules: BTreeMap<String, bool>,
+    paths: BTreeMap<String, bool>,
+}
+
+/// Reads all scripts.
+pub async fn read(skill: &Skill, scripts: &[Script], runtime: &Arc<Runtime>) -> Result<Facts, InspectError> {
+    let place = skill.sandbox_path();
+    let sandbox = Sandbox::builder()
+        .runtime(Arc::clone(runtime))
+        .mount(Mount::new(skill.folder(), &place))
+        .cwd("/tmp")
+        .build()?;
+    let mut known = Facts::default();
+    known.commands.extend(runtime.programs().commands().into_iter().map(|command| command.name));
+    known.commands.extend(ask(&sandbox, &["bash", "-c", BUILTINS], "").await?.lines().map(str::to_owned));
+    let of = |language: Language| scripts.iter().filter(move |script| script.language == language);
+    let path = |script: &Script| format!("{place}/{}", script.path);
+
+    let mut facts = Vec::new();
+    for script in of(Language::Shell) {
+        facts.extend(outline(&sandbox, &path(script), &script.path, 0, "").await?);
+    }
+    let mut question = Question::default();
+    let kinds = [
+        (Language::Python, &mut question.python),
+        (Language::Wasm, &mut question.wasm),
+        (Language::Requirements, &mut question.requirements),
+    ];
+    for (language, files) in kinds {
+        files.extend(of(language).map(|script| (script.path.clone(), path(script))));
+    }
+    let mut nested = shell::programs_in(&facts);
+    question.sources.extend(nested.python.drain(..).take(STRINGS_MAX).map(|program| (program.key(), program.text)));
+    question.paths.extend(facts.iter().flat_map(shell::paths));
+    let (found, has) = ask_python(&sandbox, &question).await?;
+    nested.shell.extend(python::programs_in(&found));
+    let mut strings = 0;
+    while let Some(program) = nested.shell.pop() {
+        if strings == STRINGS_MAX {
+            break;
+        }
+        strings += 1;
+        let more = outline(&sandbox, "/dev/stdin", &program.file, program.offset, &program.text).await?;
+        // Strings in strings are commands too; Python in them is left unread, and said to be.
+        nested.shell.extend(shell::programs_in(&more).shell);
+        facts.extend(more);
+    }
+    // What the strings and Python scripts name was not known before.
+    let rest = Question {
+        paths: facts.iter().chain(&found).flat_map(shell::paths).chain(found.iter().flat_map(python::paths)).collect(),
+        ..Question::default()
+    };
+    let (_, more) = ask_python(&sandbox, &rest).await?;
+    sandbox.close().await;
+    facts.extend(found);
+    known.modules = has.modules;
+    known.paths = more.paths;
+    known.facts = facts;
+    Ok(known)
+}
+
+/// A program in a string of a script.
+#[derive(Debug)]
+pub struct Program {
+    /// The script.
+    pub file: String,
+    /// How many lines of the script come before its first.
+    pub offset: u32,
+    /// Its text.
+    pub text: String,
+}
+
+impl Program {
+    /// A key that [`place`] understands.
+    fn key(&self) -> String {
+        format!("{}\0{}", self.file, self.offset)
+    }
+}
+
+/// Sets file and line of a fact about a program in a string.
+fn place(mut fact: Fact) -> Fact {
+    if let Some((file, offset)) = fact.file.split_once('\0') {
+        fact.line = fact.line.saturating_add(offset.parse().unwrap_or(0));
+        fact.file = file.to_owned();
+    }
+    fact
+}
+
+async fn outline(
+    sandbox: &Sandbox,
+    path: &str,
+    shown: &str,
+    offset: u32,
+    input: &str,
+) -> Result<Vec<Fact>, InspectError> {
+    let answer = ask(sandbox, &["bash", "--wskill-outline", path], input).await?;
+    let mut facts = parse(&answer)?;
+    for fact in &mut facts {
+        shown.clone_into(&mut fact.file);
+        fact.line = fact.line.saturating_add(offset);
+    }
+    Ok(facts)
+}
+
+async fn ask_python(sandbox: &Sandbox, question: &Question) -> Result<(Vec<Fact>, Has), InspectError> {
+    let question = serde_json::to_string(question).map_err(|error| InspectError::Reader(error.to_string()))?;
+    let answer = ask(sandbox, &["python3", "-c", include_str!("outline.py")], &question).await?;
+    let (facts, last) = answer.trim_end().rsplit_once('\n').unwrap_or(("", answer.trim_end()));
+    let has = serde_json::from_str(last).map_err(|error| InspectError::Reader(error.to_string()))?;
+    Ok((parse(facts)?.into_iter().map(place).collect(), has))
+}
+
+fn parse(lines: &str) -> Result<Vec<Fact>, InspectError> {
+    let facts = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>();
+    facts.map_err(|error| InspectError::Reader(error.to_string()))
+}
+
+/// What a command of the sandbox's own answers.
+async fn ask(sandbox: &Sandbox, words: &[&str], input: &str) -> Result<String, InspectError> {
+    let command = sandbox.command(words.iter().copied()).stdin(Input::Bytes(input.as_bytes().to_vec()));
+    let outcome = command.run().await.map_err(|error| InspectError::Reader(error.to_string()))?;
+    let text = String::from_utf8_lossy(&outcome.stdout).into_owned();
+    // 1 from the outline: a file could not be read, which its own line says.
+    if outcome.success() {
+        return Ok(text);
+    }
+    let said = String::from_utf8_lossy(&outcome.stderr).trim().to_owned();
+    Err(InspectError::Reader(match outcome.limit {
+        Some(limit) => format!("{}: stopped by the limit `{limit}`", words[0]),
+        None => format!("{}: {said}", words[0]),
+    }))
+}

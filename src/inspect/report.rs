@@ -1,0 +1,162 @@
+//! The permission report.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::Serialize;
+
+use super::outline::{Fact, Facts};
+use super::scripts::{Language, Script};
+use super::shell;
+
+/// Most places that are listed of one thing.
+const PLACES: usize = 20;
+
+/// Where a script names something.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Place {
+    /// The file in the skill, with `/`.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+/// Something that scripts use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Use {
+    /// A command, module, package, file or host.
+    pub name: String,
+    /// Whether the sandbox has it; nothing when that cannot be known.
+    pub available: Option<bool>,
+    /// Where: the first twenty places.
+    pub places: Vec<Place>,
+}
+
+/// What a skill's scripts use, by kind, each sorted by name. See [`inspect`](super::inspect).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PermissionReport {
+    /// The scripts, and what runs them; not available: nothing in the sandbox does.
+    pub scripts: Vec<Use>,
+    /// Commands that shell and Python scripts call.
+    pub commands: Vec<Use>,
+    /// Python modules, without the skill's own.
+    pub modules: Vec<Use>,
+    /// Python packages that scripts and requirements files ask for. The sandbox installs none by itself.
+    pub packages: Vec<Use>,
+    /// Imports of `.wasm` files; not available: they are neither WASI preview 1 nor wskill's own.
+    pub wasm_imports: Vec<Use>,
+    /// Files outside of the skill's folder; not available: they are not in the sandbox.
+    pub files: Vec<Use>,
+    /// Hosts in addresses. The sandbox has no network.
+    pub hosts: Vec<Use>,
+    /// What only running would tell.
+    pub unknown: Vec<Use>,
+    /// What could not be read.
+    pub errors: Vec<Use>,
+}
+
+/// Collects uses by name.
+#[derive(Default)]
+struct Uses(BTreeMap<String, (Option<bool>, BTreeSet<Place>)>);
+
+impl Uses {
+    fn add(&mut self, name: impl Into<String>, available: Option<bool>, fact: &Fact) {
+        let place = Place { file: fact.file.clone(), line: fact.line };
+        self.0.entry(name.into()).or_insert_with(|| (available, BTreeSet::new())).1.insert(place);
+    }
+
+    fn list(self) -> Vec<Use> {
+        let entry = |(name, (available, places)): (String, (Option<bool>, BTreeSet<Place>))| Use {
+            name,
+            available,
+            places: places.into_iter().take(PLACES).collect(),
+        };
+        self.0.into_iter().map(entry).collect()
+    }
+}
+
+/// The report of what was found.
+pub fn assemble(scripts: &[Script], known: &Facts) -> PermissionReport {
+    let functions: BTreeSet<&str> = known.facts.iter().filter_map(|fact| fact.function.as_deref()).collect();
+    let own = |path: &str| scripts.iter().find(|script| script.path == path.trim_start_matches("./"));
+    // Modules are found beside any script of the skill, and in its folders.
+    let own_modules: BTreeSet<&str> = scripts
+        .iter()
+        .filter(|script| script.language == Language::Python)
+        .flat_map(|script| script.path.trim_end_matches(".py").split('/'))
+        .collect();
+    let mut uses: [Uses; 8] = Default::default();
+    let [commands, modules, packages, wasm_imports, files, hosts, unknown, errors] = &mut uses;
+    for fact in &known.facts {
+        for command in fact.words.iter().flat_map(|words| shell::commands(words)) {
+            match command {
+                Err(raw) => unknown.add(format!("runs {raw}"), None, fact),
+                Ok(name) if functions.contains(name) => {}
+                Ok(name) if name.contains('/') => match own(name) {
+                    Some(script) => commands.add(name, Some(runs(script.language)), fact),
+                    None => commands.add(name, known.paths.get(name).copied(), fact),
+                },
+                Ok(name) => commands.add(name, Some(known.commands.contains(name)), fact),
+            }
+        }
+        for path in shell::paths(fact).into_iter().chain(super::python::paths(fact)) {
+            let available = known.paths.get(&path).copied();
+            files.add(path, available, fact);
+        }
+        let words = fact.words.iter().flatten().chain(&fact.target).map(super::outline::Word::text);
+        for host in words.chain(fact.string.as_deref()).flat_map(shell::hosts) {
+            hosts.add(host, Some(false), fact);
+        }
+        for package in fact.words.iter().flat_map(|words| pip_packages(words)).chain(fact.package.as_deref()) {
+            packages.add(package, None, fact);
+        }
+        if let Some(module) = fact.import.as_deref().filter(|module| !own_modules.contains(module)) {
+            modules.add(module, known.modules.get(module).copied(), fact);
+        }
+        if let Some(import) = &fact.wasm {
+            let known = import.starts_with("wasi_snapshot_preview1.") || import.starts_with("wskill.");
+            wasm_imports.add(import, Some(known), fact);
+        }
+        if let Some(what) = &fact.unknown {
+            unknown.add(what, None, fact);
+        }
+        if let Some(error) = &fact.error {
+            errors.add(error, None, fact);
+        }
+    }
+    let [commands, modules, packages, wasm_imports, files, hosts, unknown, errors] = uses.map(Uses::list);
+    let script = |script: &Script| Use {
+        name: format!("{} ({})", script.path, script.language),
+        available: Some(runs(script.language)),
+        places: Vec::new(),
+    };
+    let scripts = scripts.iter().filter(|script| script.language != Language::Requirements).map(script).collect();
+    PermissionReport { scripts, commands, modules, packages, wasm_imports, files, hosts, unknown, errors }
+}
+
+fn runs(language: Language) -> bool {
+    !matches!(language, Language::Other(_))
+}
+
+/// What `pip install` is asked for.
+fn pip_packages(words: &[super::outline::Word]) -> Vec<&str> {
+    let texts: Vec<&str> = words.iter().map(super::outline::Word::text).collect();
+    let is_pip = |text: &&str| matches!(text.rsplit('/').next(), Some("pip" | "pip3"));
+    let Some(at) = texts.iter().position(is_pip) else { return Vec::new() };
+    match texts.get(at + 1..) {
+        Some(["install", wanted @ ..]) => wanted.iter().copied().filter(|word| !word.starts_with('-')).collect(),
+        _ => Vec::new(),
+    }
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Shell => "shell",
+            Self::Python => "Python",
+            Self::Wasm => "WebAssembly",
+            Self::Requirements => "requirements",
+            Self::Other(name) => name,
+        })
+    }
+}

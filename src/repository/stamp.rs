@@ -1,0 +1,91 @@
+//! Whether a file or folder is as it was.
+
+use std::fs::Metadata;
+use std::time::{Duration, SystemTime};
+
+/// How long after a change another one may have the same time, where times have fractions of a second: many jiffies.
+const FINE: Duration = Duration::from_millis(50);
+/// The same where they have not: the granularity of FAT.
+const COARSE: Duration = Duration::from_secs(2);
+
+/// What tells that a file was changed or replaced, without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    modified: Option<SystemTime>,
+    length: u64,
+    /// Inode and time of the last change of it: also a file with an old time moved over another is noticed.
+    #[cfg(unix)]
+    inode: (u64, i64, i64),
+    /// Changed so shortly before it was looked at that a further change might not show.
+    fresh: bool,
+}
+
+impl Stamp {
+    /// The stamp of a file that is looked at now.
+    pub fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        let inode = {
+            use std::os::unix::fs::MetadataExt;
+            (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
+        };
+        let modified = metadata.modified().ok();
+        Self {
+            modified,
+            length: metadata.len(),
+            #[cfg(unix)]
+            inode,
+            fresh: modified.is_none_or(is_fresh),
+        }
+    }
+
+    /// Whether this stamp, taken some time ago, says that the file is the same now.
+    pub fn still(&self, now: &Self) -> bool {
+        !self.fresh && Self { fresh: false, ..*now } == *self
+    }
+}
+
+fn is_fresh(modified: SystemTime) -> bool {
+    let fine = modified.duration_since(SystemTime::UNIX_EPOCH).is_ok_and(|since| since.subsec_nanos() != 0);
+    let window = if fine { FINE } else { COARSE };
+    // A time in the future says nothing about what comes next.
+    modified.elapsed().map_or(true, |age| age < window)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn age(file: &std::path::Path, age: Duration) {
+        std::fs::File::options().write(true).open(file).unwrap().set_modified(SystemTime::now() - age).unwrap();
+    }
+
+    fn stamp(file: &std::path::Path) -> Stamp {
+        Stamp::of(&file.metadata().unwrap())
+    }
+
+    #[test]
+    fn an_old_file_is_the_same_until_it_is_written_or_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("f");
+        std::fs::write(&file, "one").unwrap();
+        age(&file, Duration::from_secs(100));
+        let old = stamp(&file);
+        assert!(old.still(&stamp(&file)));
+        std::fs::write(&file, "two").unwrap();
+        assert!(!old.still(&stamp(&file)));
+        age(&file, Duration::from_secs(100));
+        assert!(!old.still(&stamp(&file)), "a written file with a time put back");
+    }
+
+    #[test]
+    fn a_file_that_was_just_written_is_never_taken_for_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("f");
+        std::fs::write(&file, "one").unwrap();
+        let new = stamp(&file);
+        assert!(!new.still(&new));
+        std::fs::File::options().write(true).open(&file).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert!(stamp(&file).still(&stamp(&file)));
+    }
+}

@@ -1,0 +1,158 @@
+//! The subcommands about skills: what there is, what it says of itself, and how it comes and goes.
+
+use std::fs;
+
+use super::session::Session;
+
+fn skill(session: &Session, folder: &str, header: &str) {
+    session.file(&format!("{folder}/SKILL.md"), format!("---\n{header}\n---\n# Title\n\nBody.\n"));
+}
+
+#[test]
+fn what_there_is_and_why_something_is_not() {
+    let mut session = Session::new();
+    skill(&session, "a/pdf-forms", "name: pdf-forms\ndescription: Fills in forms: PDF only.");
+    skill(
+        &session,
+        "a/needy",
+        "name: needy\ndescription: Needs.\nmetadata: {openclaw: {requires: {bins: [ffmpeg, jq]}}}",
+    );
+    skill(&session, "a/hidden", "name: hidden\ndescription: For users.\ndisable-model-invocation: true");
+    skill(&session, "a/broken", "name: broken");
+    skill(&session, "b/again", "name: pdf-forms\ndescription: Another.");
+    let roots = format!("{}:{}", session.name("a"), session.name("b"));
+    for arguments in [
+        &["list", "--skills", &roots][..],
+        &["list", "--skills", &roots, "--all"],
+        &["list", "--skills", &roots, "--all", "--json"],
+        &["prompt", "--skills", &roots],
+        &["prompt", "--skills", &roots, "--format", "xml"],
+        &["show", "pdf-forms", "--skills", &roots],
+        &["show", "pdf", "--skills", &roots],
+        &["show", "broken", "--skills", &roots],
+        &["list", "--skills", &session.name("none")],
+        &["list", "--skills", ""],
+    ] {
+        session.call(arguments);
+    }
+    session.finish("lists");
+}
+
+#[test]
+fn what_a_skill_says_of_itself() {
+    let mut session = Session::new();
+    session.call(&["show", "csv-insight"]);
+    session.call(&["show", "skills/python-math", "--json"]);
+    session.finish("shows");
+}
+
+#[test]
+fn skills_of_a_project_are_trusted_only_when_the_user_says_so() {
+    let session = Session::new();
+    skill(&session, "project/.claude/skills/theirs", "name: theirs\ndescription: x");
+    skill(&session, "home/.agents/skills/mine", "name: mine\ndescription: x");
+    let list = |more: &[&str]| {
+        let mut command = session.command(&[&["list", "--skills", "none"], more].concat());
+        let output = command.current_dir(session.path("project")).env("HOME", session.path("home")).output().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert!(!list(&[]).0.contains("mine"));
+    let (shown, warned) = list(&["--well-known"]);
+    assert!(shown.contains("mine") && !shown.contains("theirs"), "{shown}");
+    assert!(warned.contains(".claude/skills is not used") && warned.contains("--trust-project"), "{warned}");
+    assert!(list(&["--well-known", "--trust-project"]).0.contains("theirs"));
+}
+
+#[test]
+fn verdicts() {
+    let mut session = Session::new();
+    skill(&session, "good", "name: good\ndescription: Does good. Use it always.");
+    skill(&session, "bad", "name: Bad--Name\ndescription: Notes: <all>\nversion: 1");
+    let (good, bad) = (session.name("good"), session.name("bad"));
+    session.call(&["check", &good]);
+    session.call(&["check", &format!("{good}/SKILL.md"), &bad, &session.name("none")]);
+    session.call(&["check", "--json", &bad]);
+    session.finish("checks");
+    let bundled: Vec<_> = fs::read_dir("skills").unwrap().map(|entry| entry.unwrap().path()).collect();
+    for folder in bundled {
+        let output = Session::new().run(&["check".as_ref(), folder.as_os_str()]);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{}: valid\n", folder.display()));
+    }
+}
+
+#[test]
+fn a_new_skill_is_valid_and_passes_its_own_cases() {
+    let mut session = Session::new();
+    let root = session.name("mine");
+    session.call(&["new", "line-count", "--root", &root]);
+    let folder = session.name("mine/line-count");
+    session.call(&["check", &folder]);
+    session.call(&["test", &folder]);
+    session.call(&["new", "line-count", "--root", &root]);
+    session.call(&["new", "Line_Count", "--root", &root]);
+    session.call(&["new", "../x", "--root", &root]);
+    fs::write(session.path("mine/line-count/scripts/count.sh"), "echo 'work/two.txt: 3'; exit 3\n").unwrap();
+    session.call(&["test", &folder]);
+    session.call(&["test", &folder, "--filter", "missing"]);
+    session.call(&["test", &folder, "--filter", "nothing"]);
+    session.call(&["test", "skills/../skills"]);
+    // What was refused left nothing.
+    assert_eq!(session.list("mine"), ["line-count"]);
+    session.finish("new-skills");
+}
+
+#[test]
+fn skills_come_and_go() {
+    let mut session = Session::new();
+    skill(&session, "from/pdf", "name: pdf\ndescription: First.");
+    session.file("from/pdf/scripts/run.sh", "echo one\n");
+    let (from, root, archive) = (session.name("from/pdf"), session.name("skills"), session.name("pdf.skill"));
+    session.call(&["pack", &from, "--output", &archive]);
+    session.call(&["add", &archive, "--root", &root]);
+    session.call(&["add", &archive, "--root", &root]);
+    session.call(&["list", "--skills", &root]);
+    session.call(&["run", "pdf", "--skills", &root, "bash scripts/run.sh"]);
+    session.call(&["run", "pdf", "--skills", &archive, "bash scripts/run.sh"]);
+    session.call(&["update", "--root", &root]);
+    session.file("from/pdf/scripts/run.sh", "echo two\n");
+    session.file("from/pdf/notes.md", "New.\n");
+    session.call(&["pack", &from, "--output", &archive]);
+    session.call(&["update", "--root", &root]);
+    session.call(&["update", "pdf", "--trust", "--root", &root]);
+    session.call(&["run", "pdf", "--skills", &root, "bash scripts/run.sh"]);
+    session.call(&["remove", "pdf", "--root", &root]);
+    session.call(&["remove", "pdf", "--root", &root]);
+    session.call(&["list", "--skills", &root]);
+    session.finish("installed");
+}
+
+#[test]
+fn what_scripts_use_is_told_without_running_them() {
+    let mut session = Session::new();
+    skill(&session, "s/spy", "name: spy\ndescription: x");
+    session.file(
+        "s/spy/scripts/go.sh",
+        "#!/bin/sh\nhelp() { echo; }\nhelp\ncurl -s https://api.example.com/v1 > /tmp/answer\nsudo apt-get install jq\n$TOOL x\n\
+         cat /etc/passwd ~/.ssh/id_rsa | grep -c root\npython3 - <<'E'\nimport requests, json\nE\nbash -c 'wget -q ftp://files.example.org'\n\
+         pip install pandas==2\n./scripts/tool.py\n",
+    );
+    session.file(
+        "s/spy/scripts/tool.py",
+        "\"\"\"See https://docs.example.com.\"\"\"\nimport os, subprocess, numpy\nfrom helper import x\n\
+         subprocess.run([\"git\", \"log\"])\nos.system(\"rsync a b\")\nsubprocess.run(cmd)\nopen(\"/var/log/syslog\")\n\
+         __import__(name)\n",
+    );
+    session.file("s/spy/scripts/helper.py", "import sys\nopen('touched', 'w')\n");
+    session.file("s/spy/scripts/bad.py", "def\n");
+    session.file("s/spy/scripts/x.js", "console.log(1)\n");
+    session.file("s/spy/requirements.txt", "# ours\nrich>=13 # pretty\n-r other.txt\n");
+    let module = wat::parse_str(
+        "(module (import \"wasi_snapshot_preview1\" \"fd_write\" (func (param i32 i32 i32 i32) (result i32))) (import \"env\" \"evil\" (func)))",
+    );
+    session.file("s/spy/bin/tool.wasm", module.unwrap());
+    session.call(&["inspect", &session.name("s/spy")]);
+    session.call(&["inspect", "report-summary", "--json"]);
+    session.call(&["inspect", "none"]);
+    assert!(!session.path("s/spy/touched").exists());
+    session.finish("inspected");
+}
