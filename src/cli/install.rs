@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::skills::FetchArgs;
-use super::{Error, print, say};
+use super::{Error, chain, print, say};
+use crate::skill::Skill;
 use crate::source::{Difference, Installer, Source, UpdateState};
 
 /// Where skills are installed.
@@ -80,6 +81,10 @@ pub async fn add(args: AddArgs) -> Result<u8, Error> {
     let mut text = String::new();
     for skill in added {
         let _ = writeln!(text, "added {} (sha256:{})", skill.name, skill.sha256);
+        // It is there for its author to mend.
+        if let Err(error) = Skill::open(&installer.root().join(&skill.name)) {
+            say(&format!("warning: {}: cannot be used: {}", skill.name, chain(&error)));
+        }
     }
     print(&text)
 }
@@ -112,7 +117,7 @@ pub async fn update(args: UpdateArgs) -> Result<u8, Error> {
             }
             UpdateState::Failed(error) => {
                 status = 1;
-                say(&format!("error: {name}: {}", super::chain(&error)));
+                say(&format!("error: {name}: {}", chain(&error)));
             }
         }
     }

@@ -117,13 +117,14 @@ fn an_archive_is_installed_whole_or_in_part() {
 #[test]
 fn names_of_installed_folders() {
     for (content, wanted) in [
-        ("---\nname: real-name\n---\n", "real-name"),
-        ("\u{feff}\n--- \r\nname: \"quoted\"  # why\r\n---\r\n", "quoted"),
-        ("---\nname: Not A Folder\n---\n", "folder"),
+        ("---\nname: real-name\ndescription: x\n---\n", "real-name"),
+        ("\u{feff}\n--- \r\nname: \"quoted\"  # why\r\ndescription: x\r\n---\r\n", "quoted"),
+        ("---\nname: Not A Folder\ndescription: x\n---\n", "folder"),
         ("---\nname: ../../evil\n---\n", "folder"),
         ("---\nname: .hidden\n---\n", "folder"),
-        ("---\nmetadata:\n  name: nested\n---\n", "folder"),
+        ("---\nmetadata:\n  name: nested\ndescription: x\n---\n", "folder"),
         ("name: no front matter", "folder"),
+        ("---\nname: no-description\n---\n", "folder"),
     ] {
         let f = Fixture::new();
         write_skill(&f.path("folder"), "x");
