@@ -62,10 +62,8 @@ impl Scan {
             self.look(roots, nested);
             return true;
         }
-        let changed = shared(&self.skills, |found| {
-            let now = fs::metadata(&found.file).map(|metadata| Stamp::of(&metadata));
-            now.map_or(true, |now| !found.stamp.still(&now))
-        });
+        let changed =
+            shared(&self.skills, |found| fs::metadata(&found.file).map_or(true, |now| !found.stamp.still(&now)));
         let changed: Vec<usize> =
             changed.iter().enumerate().filter(|(_, changed)| **changed).map(|(at, _)| at).collect();
         let mut news = false;
@@ -185,7 +183,7 @@ impl Scan {
 fn folder_changed(path: &Path, old: Option<Stamp>) -> bool {
     match (old, fs::metadata(path)) {
         (None, now) => now.is_ok_and(|now| now.is_dir()),
-        (Some(old), now) => now.map_or(true, |now| !old.still(&Stamp::of(&now))),
+        (Some(old), now) => now.map_or(true, |now| !old.still(&now)),
     }
 }
 
@@ -196,7 +194,7 @@ fn look(place: &Place, nested: bool, known: &HashMap<Box<Path>, Found>) -> Look 
         let file = place.folder.join(name).into_boxed_path();
         let old = known.get(&file).filter(|old| old.content.as_ref().is_ok_and(|entry| entry.root == place.root));
         look.skill = match old {
-            Some(old) if fs::metadata(&file).is_ok_and(|now| old.stamp.still(&Stamp::of(&now))) => Some(old.clone()),
+            Some(old) if fs::metadata(&file).is_ok_and(|now| old.stamp.still(&now)) => Some(old.clone()),
             _ => read(file, place.root),
         };
         if look.skill.is_some() {
