@@ -1,6 +1,9 @@
 //! The subcommands about skills: what there is, what it says of itself, and how it comes and goes.
 
 use std::fs;
+use std::io::{Read, Write};
+
+use sha2::Digest;
 
 use super::session::Session;
 
@@ -124,6 +127,54 @@ fn skills_come_and_go() {
     session.call(&["remove", "pdf", "--root", &root]);
     session.call(&["list", "--skills", &root]);
     session.finish("installed");
+}
+
+/// Serves a file to all who come, until the test ends.
+fn serve(bytes: Vec<u8>) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = Vec::new();
+            let mut byte = [0];
+            while !request.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap() == 1 {
+                request.push(byte[0]);
+            }
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", bytes.len());
+            stream.write_all(&[head.as_bytes(), &bytes].concat()).unwrap();
+        }
+    });
+    format!("http://{address}/pdf.skill")
+}
+
+#[test]
+fn skills_come_from_an_address() {
+    let session = Session::new();
+    skill(&session, "pdf", "name: pdf\ndescription: From afar.");
+    session.file("pdf/scripts/run.sh", "echo far\n");
+    assert!(session.run(&["pack", &session.name("pdf"), "--output", &session.name("pdf.skill")]).status.success());
+    let bytes = fs::read(session.path("pdf.skill")).unwrap();
+    let digest = format!("{:x}", sha2::Sha256::digest(&bytes));
+    let address = serve(bytes);
+    let call = |arguments: &[&str]| {
+        let output = session.command(arguments).env("SKILLS_CACHE_DIR", session.path("cache")).output().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (_, refused) = call(&["list", "--skills", &address]);
+    assert!(refused.contains("private") && refused.contains("127.0.0.1"), "{refused}");
+    let pinned = format!("{address}#sha256={digest}");
+    for source in [&address, &pinned, &format!("none:{address}:none")] {
+        let (listed, said) = call(&["list", "--skills", source, "--allow-private"]);
+        assert!(listed.contains("pdf  From afar."), "{source}: {listed}{said}");
+    }
+    assert_eq!(call(&["run", "pdf", "--skills", &address, "--allow-private", "bash scripts/run.sh"]).0, "far\n");
+    let wrong = format!("{address}#sha256={}", "0".repeat(64));
+    let (_, said) = call(&["list", "--skills", &wrong, "--allow-private"]);
+    assert!(said.contains(&digest), "{said}");
+    let root = session.name("installed");
+    assert!(call(&["add", &pinned, "--allow-private", "--root", &root]).0.contains("added pdf"));
+    assert!(session.path("installed/pdf/scripts/run.sh").exists());
 }
 
 #[test]
