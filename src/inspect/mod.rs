@@ -10,7 +10,7 @@
 //! let skill = wskill::skill::Skill::open("skills/python-math".as_ref())?;
 //! let runtime = wskill::Runtime::builder().build()?;
 //! let report = wskill::inspect::inspect(&skill, &runtime).await?;
-//! assert!(report.modules.iter().any(|module| module.name == "sys" && module.available == Some(true)));
+//! assert!(report.modules.iter().any(|module| module.name == "argparse" && module.available == Some(true)));
 //! assert!(report.hosts.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! # })?;
