@@ -1,12 +1,11 @@
 //! `wskill check`.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
 
-use super::{Error, print};
+use super::{Error, clean, print};
 use crate::skill::{FileFinding, Severity, check as check_skill};
 
 /// Arguments of `wskill check`.
@@ -43,12 +42,13 @@ pub fn check(args: &CheckArgs) -> Result<u8, Error> {
         for found in findings {
             let place = Path::new(path).join(&found.file);
             let finding = &found.finding;
-            let _ = match found.file.as_str() {
-                "" => writeln!(text, "{path}: {}: {} [{}]", finding.severity, finding.message, finding.code),
-                _ => writeln!(text, "{}:{finding}", place.display()),
+            let line = match found.file.as_str() {
+                "" => format!("{path}: {}: {} [{}]", finding.severity, finding.message, finding.code),
+                _ => format!("{}:{finding}", place.display()),
             };
+            text += &format!("{}\n", clean(&line));
         }
-        let _ = writeln!(text, "{path}: {}", if *valid { "valid" } else { "not valid" });
+        text += &format!("{}: {}\n", clean(path), if *valid { "valid" } else { "not valid" });
     }
     print(&text)?;
     Ok(status)

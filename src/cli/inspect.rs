@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::options::runtime;
 use super::skills::SkillsArgs;
-use super::{Error, print};
+use super::{Error, clean, print};
 use crate::inspect::{PermissionReport, Use, inspect as inspect_skill};
 
 /// Most places of one thing that are printed.
@@ -53,8 +53,7 @@ fn text(report: &PermissionReport) -> String {
         let _ = writeln!(text, "{title}:");
         for found in uses {
             let missing = if found.available == Some(false) { format!("  ({missing})") } else { String::new() };
-            let name = found.name.replace(char::is_control, " ");
-            let _ = writeln!(text, "  {name}{missing}{}", places(found));
+            let _ = writeln!(text, "  {}{missing}{}", clean(&found.name), clean(&places(found)));
         }
     }
     if text.is_empty() { "no scripts\n".into() } else { text }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::skills::FetchArgs;
-use super::{Error, chain, print, say};
+use super::{Error, chain, clean, print, say};
 use crate::skill::Skill;
 use crate::source::{Difference, Installer, Source, UpdateState};
 
@@ -127,5 +127,5 @@ pub async fn update(args: UpdateArgs) -> Result<u8, Error> {
 
 fn files(difference: &Difference) -> String {
     let lists = [('+', &difference.added), ('-', &difference.removed), ('~', &difference.changed)];
-    lists.iter().flat_map(|(sign, names)| names.iter().map(move |name| format!("  {sign} {name}\n"))).collect()
+    lists.iter().flat_map(|(sign, names)| names.iter().map(move |name| format!("  {sign} {}\n", clean(name)))).collect()
 }

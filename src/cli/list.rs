@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::skills::{Eligibility, SkillsArgs};
-use super::{Error, print, say};
+use super::{Error, clean, print, say};
 use crate::repository::Reason;
 
 /// Most characters of a description in the table.
@@ -71,9 +71,9 @@ pub async fn list(args: ListArgs) -> Result<u8, Error> {
     let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for row in &rows {
-        let _ = writeln!(text, "{:width$}  {}", row.name, one_line(row.description));
+        let _ = writeln!(text, "{:width$}  {}", clean(row.name), clean(&one_line(row.description)));
         for reason in &row.reasons {
-            let _ = writeln!(text, "{:width$}  cannot be used: {reason}", "");
+            let _ = writeln!(text, "{:width$}  cannot be used: {}", "", clean(reason));
         }
     }
     print(&text)?;
@@ -94,7 +94,6 @@ pub async fn list(args: ListArgs) -> Result<u8, Error> {
 
 /// A description on one line, cut with an ellipsis.
 fn one_line(text: &str) -> String {
-    let text = text.replace(|c: char| c.is_control() && !c.is_whitespace(), "");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(DESCRIPTION) {
         Some((at, _)) => format!("{}…", &text[..at]),

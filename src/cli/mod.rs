@@ -172,6 +172,16 @@ fn block_on<T>(future: impl Future<Output = Result<T, Error>>) -> Result<T, Erro
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future)
 }
 
+/// A text of a stranger's for one line of a terminal: without characters that control it, break the line, or turn the
+/// direction of what follows.
+fn clean(text: &str) -> std::borrow::Cow<'_, str> {
+    let controls = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if text.contains(controls) { text.replace(controls, "\u{fffd}").into() } else { text.into() }
+}
+
 /// Prints a text to standard output; 0.
 fn print(text: &str) -> Result<u8, Error> {
     match std::io::stdout().write_all(text.as_bytes()) {
@@ -183,8 +193,8 @@ fn print(text: &str) -> Result<u8, Error> {
 
 /// Prints a line of wskill's own to standard error.
 fn say(text: &str) {
-    // Nothing can be done about a standard error that is gone.
-    let _ = writeln!(std::io::stderr(), "wskill: {text}");
+    // Names of strangers are in many messages. Nothing can be done about a standard error that is gone.
+    let _ = writeln!(std::io::stderr(), "wskill: {}", clean(&text.replace('\n', " ")));
 }
 
 fn chain(error: &dyn std::error::Error) -> String {

@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::skills::SkillsArgs;
-use super::{Error, print, say};
+use super::{Error, clean, print, say};
 use crate::prompt::estimate_tokens;
 use crate::skill::{DocumentEntry, Manifest, Skill};
 
@@ -92,16 +92,16 @@ fn text(sheet: &Sheet<'_>) -> Result<String, Error> {
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    let _ = writeln!(text, "\nfolder: {}\nin the sandbox: {}", sheet.folder, sheet.sandbox_path);
+    let _ = writeln!(text, "\nfolder: {}\nin the sandbox: {}", clean(&sheet.folder), clean(&sheet.sandbox_path));
     if !sheet.tools.is_empty() {
-        let _ = writeln!(text, "tools: {}", sheet.tools.join(", "));
+        let _ = writeln!(text, "tools: {}", clean(&sheet.tools.join(", ")));
     }
     for (title, entries) in [("documents", &sheet.documents), ("resources", &sheet.resources)] {
         if !entries.is_empty() {
             let _ = writeln!(text, "\n{title}:");
         }
         for entry in entries {
-            let _ = writeln!(text, "  {:>9}  {}", entry.bytes, entry.path);
+            let _ = writeln!(text, "  {:>9}  {}", entry.bytes, clean(&entry.path));
         }
     }
     let Tokens { overview, body, documents } = sheet.tokens;

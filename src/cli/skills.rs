@@ -10,7 +10,7 @@ use clap::Args;
 use super::options::runtime;
 use super::{Error, say};
 use crate::repository::{Entry, Origin, Reason, Report, Repository, well_known};
-use crate::skill::{Host, Skill};
+use crate::skill::{Host, IGNORED_FOLDERS, Skill, skill_file};
 use crate::source::{Cache, CacheBuilder, Place, Progress, Source};
 
 /// The system that scripts see in the sandbox.
@@ -65,7 +65,9 @@ impl SkillsArgs {
         }
         let roots = self.roots().await?;
         // The folder of this name under the first root counts more than all others: no need to look at thousands.
-        let first = roots.first().map(|root| root.join(name)).filter(|folder| folder.is_dir());
+        let is_collection = |root: &&PathBuf| self.nested || skill_file(root).is_none();
+        let first = roots.first().filter(is_collection).map(|root| root.join(name));
+        let first = first.filter(|folder| folder.is_dir() && !IGNORED_FOLDERS.contains(&name));
         if let Some(skill) = first.and_then(|folder| Skill::open(&folder).ok()).filter(|skill| skill.name() == name) {
             return Ok(skill);
         }

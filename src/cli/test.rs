@@ -1,7 +1,8 @@
 //! `wskill test`: runs the cases that a skill brings along.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,7 +10,9 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::options::runtime;
-use super::{Error, chain, print};
+use super::run::interrupted;
+use super::signals::Interrupts;
+use super::{Error, chain, clean, print};
 use crate::skill::Skill;
 use crate::workspace::{Keep, Place, Workspace};
 use crate::{Input, Outcome, Runtime, Sandbox};
@@ -18,6 +21,10 @@ use crate::{Input, Outcome, Runtime, Sandbox};
 const CASES: &str = "tests/cases.toml";
 /// How many bytes of an output are shown when it is not as expected.
 const SHOWN: usize = 2000;
+/// Most bytes of the file of cases, and of an expected output.
+const FILE_MAX: u64 = 16 << 20;
+/// Most files and folders, and bytes in them, that a case stages: what comes with a skill is small.
+const INPUTS_MAX: (usize, u64) = (10_000, 256 << 20);
 
 /// Arguments of `wskill test`.
 #[derive(Debug, Args)]
@@ -63,6 +70,15 @@ struct Case {
 
 /// Runs the cases of skills; 1 when one fails.
 pub async fn test(args: TestArgs) -> Result<u8, Error> {
+    let interrupts = Interrupts::listen()?;
+    match interrupts.stop(test_all(args)).await {
+        Ok(done) => done,
+        // The case that was running is dropped, and with it its workspace.
+        Err(signal) => interrupted(signal, false),
+    }
+}
+
+async fn test_all(args: TestArgs) -> Result<u8, Error> {
     let runtime = runtime()?;
     let (mut passed, mut failed) = (0, 0);
     for path in &args.paths {
@@ -75,9 +91,9 @@ pub async fn test(args: TestArgs) -> Result<u8, Error> {
                 Err(error) => vec![chain(&*error)],
             };
             let verdict = if wrong.is_empty() { "ok" } else { "FAILED" };
-            print(&format!("{}: {} ... {verdict}\n", skill.name(), case.name))?;
+            print(&format!("{}: {} ... {verdict}\n", skill.name(), clean(&case.name)))?;
             for line in wrong.iter().flat_map(|text| text.lines()) {
-                print(&format!("    {line}\n"))?;
+                print(&format!("    {}\n", clean(line)))?;
             }
             if wrong.is_empty() { passed += 1 } else { failed += 1 }
         }
@@ -90,10 +106,8 @@ pub async fn test(args: TestArgs) -> Result<u8, Error> {
 }
 
 fn read(skill: &Skill) -> Result<Vec<Case>, Error> {
-    let path = skill.folder().join(CASES);
-    let shown = path.display();
-    let text = fs::read_to_string(&path).map_err(|error| format!("{shown}: {error}; it holds the skill's cases"))?;
-    let cases: Cases = toml::from_str(&text).map_err(|error| format!("{shown}: {error}"))?;
+    let bytes = read_file(skill, CASES).map_err(|error| format!("{error}; it holds the skill's cases"))?;
+    let cases: Cases = toml::from_slice(&bytes).map_err(|error| format!("{CASES}: {error}"))?;
     Ok(cases.cases)
 }
 
@@ -101,7 +115,9 @@ fn read(skill: &Skill) -> Result<Vec<Case>, Error> {
 async fn run(runtime: &Arc<Runtime>, skill: &Skill, case: &Case) -> Result<Vec<String>, Error> {
     let workspace = Workspace::create(Place::Temporary, true)?;
     for (place, file) in &case.inputs {
-        workspace.stage_input(&format!("{}={place}", inside(skill, file)?.display()))?;
+        let path = inside(skill, file)?;
+        check_inputs(&path)?;
+        workspace.stage_input(&format!("{}={place}", path.display()))?;
     }
     let builder = workspace.mount(Sandbox::builder().runtime(Arc::clone(runtime)));
     let builder = workspace.mount_skill(builder, skill)?;
@@ -110,7 +126,7 @@ async fn run(runtime: &Arc<Runtime>, skill: &Skill, case: &Case) -> Result<Vec<S
     sandbox.close().await;
     let mut wrong = differences(case, &outcome);
     for (output, file) in &case.outputs {
-        let expected = fs::read(inside(skill, file)?).map_err(|error| format!("{file}: {error}"))?;
+        let expected = read_file(skill, file)?;
         // One byte more shows that there is more.
         match workspace.read(Path::new(output), (expected.len().max(SHOWN) + 1) as u64) {
             Ok(bytes) if bytes == expected => {}
@@ -154,8 +170,44 @@ fn inside(skill: &Skill, file: &str) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
+/// The bytes of a regular file of the skill's.
+fn read_file(skill: &Skill, file: &str) -> Result<Vec<u8>, Error> {
+    let path = inside(skill, file)?;
+    let metadata = fs::metadata(&path).map_err(|error| format!("{file}: {error}"))?;
+    if !metadata.is_file() || metadata.len() > FILE_MAX {
+        return Err(format!("{file}: is no regular file of at most {FILE_MAX} bytes").into());
+    }
+    let mut bytes = Vec::new();
+    let read = File::open(&path).and_then(|file| file.take(FILE_MAX).read_to_end(&mut bytes));
+    read.map_err(|error| format!("{file}: {error}"))?;
+    Ok(bytes)
+}
+
+/// Checks what a case stages: links could lead out of the skill.
+fn check_inputs(path: &Path) -> Result<(), Error> {
+    let (mut count, mut bytes) = (0, 0_u64);
+    let mut paths = vec![path.to_owned()];
+    while let Some(path) = paths.pop() {
+        let shown = path.display();
+        let metadata = path.symlink_metadata().map_err(|error| format!("{shown}: {error}"))?;
+        count += 1;
+        if metadata.is_dir() {
+            let entries = fs::read_dir(&path).map_err(|error| format!("{shown}: {error}"))?;
+            paths.extend(entries.flatten().map(|entry| entry.path()));
+        } else if metadata.is_file() {
+            bytes = bytes.saturating_add(metadata.len());
+        } else {
+            return Err(format!("{shown}: an input must be a file or folder without links in it").into());
+        }
+        if count > INPUTS_MAX.0 || bytes > INPUTS_MAX.1 {
+            let (files, bytes) = INPUTS_MAX;
+            return Err(format!("{shown}: the inputs of a case are at most {files} files and {bytes} bytes").into());
+        }
+    }
+    Ok(())
+}
+
 fn excerpt(bytes: &[u8]) -> String {
     let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]);
-    let clean = shown.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t'), "\u{fffd}");
-    if bytes.len() > SHOWN { format!("{clean}… ({} bytes)", bytes.len()) } else { clean }
+    if bytes.len() > SHOWN { format!("{shown}… ({} bytes)", bytes.len()) } else { shown.into_owned() }
 }

@@ -49,5 +49,5 @@ pub enum InspectError {
 pub async fn inspect(skill: &Skill, runtime: &Arc<Runtime>) -> Result<PermissionReport, InspectError> {
     let scripts = scripts::find(skill);
     let facts = outline::read(skill, &scripts, runtime).await?;
-    Ok(report::assemble(&scripts, &facts))
+    Ok(report::assemble(&scripts, &facts, &format!("{}/", skill.sandbox_path())))
 }

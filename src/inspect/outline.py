@@ -12,7 +12,7 @@ import os
 import re
 import sys
 
-MOST = 4 << 20
+MOST = 1 << 20
 # Functions that run a command, and what they take.
 RUNNERS = {"system", "popen", "run", "Popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
 modules = set()

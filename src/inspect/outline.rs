@@ -12,6 +12,8 @@ use crate::{Input, Mount, Runtime, Sandbox};
 
 /// Most programs in strings (`bash -c`, here-documents for Python) that are read too.
 const STRINGS_MAX: usize = 200;
+/// Largest shell script that is read, in bytes; the tree of a larger one needs hundreds of megabytes.
+const SCRIPT_MAX: u64 = 1 << 20;
 /// Lists the shell's own commands.
 const BUILTINS: &str = "compgen -b";
 
@@ -123,6 +125,11 @@ pub async fn read(skill: &Skill, scripts: &[Script], runtime: &Arc<Runtime>) -> 
 
     let mut facts = Vec::new();
     for script in of(Language::Shell) {
+        if std::fs::metadata(skill.folder().join(&script.path)).is_ok_and(|metadata| metadata.len() > SCRIPT_MAX) {
+            let error = Some(format!("larger than {SCRIPT_MAX} bytes"));
+            facts.push(Fact { file: script.path.clone(), line: 1, error, ..Fact::default() });
+            continue;
+        }
         facts.extend(outline(&sandbox, &path(script), &script.path, 0, "").await?);
     }
     let mut question = Question::default();

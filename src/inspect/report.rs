@@ -76,7 +76,8 @@ impl Uses {
 }
 
 /// The report of what was found.
-pub fn assemble(scripts: &[Script], known: &Facts) -> PermissionReport {
+/// `place` is where the skill is in the sandbox, with a `/` at the end.
+pub fn assemble(scripts: &[Script], known: &Facts, place: &str) -> PermissionReport {
     let functions: BTreeSet<&str> = known.facts.iter().filter_map(|fact| fact.function.as_deref()).collect();
     let own = |path: &str| scripts.iter().find(|script| script.path == path.trim_start_matches("./"));
     // Modules are found beside any script of the skill, and in its folders.
@@ -97,6 +98,12 @@ pub fn assemble(scripts: &[Script], known: &Facts) -> PermissionReport {
                     None => commands.add(name, known.paths.get(name).copied(), fact),
                 },
                 Ok(name) => commands.add(name, Some(known.commands.contains(name)), fact),
+            }
+        }
+        if let Some(file) = fact.words.as_deref().and_then(shell::file_run) {
+            match file.certain() {
+                Some(path) if own(path.trim_start_matches(place)).is_some() => {}
+                _ => unknown.add(format!("runs the file {}, which was not read", file.text()), None, fact),
             }
         }
         for path in shell::paths(fact).into_iter().chain(super::python::paths(fact)) {

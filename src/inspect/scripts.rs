@@ -100,6 +100,23 @@ fn language(path: &Path) -> Option<Language> {
         let known = INTERPRETERS.iter().find(|(interpreter, _)| *interpreter == name);
         return Some(known.map_or(Language::Other("an unknown interpreter"), |(_, language)| *language));
     }
-    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    let Some(extension) = path.extension() else {
+        // A program without `#!` is a shell script, as execvp has it.
+        return (is_executable(path) && !head.contains(&0)).then_some(Language::Shell);
+    };
+    let extension = extension.to_str()?.to_ascii_lowercase();
     EXTENSIONS.iter().find(|(known, _)| *known == extension).map(|(_, language)| *language)
+}
+
+fn is_executable(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
 }

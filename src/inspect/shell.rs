@@ -101,6 +101,23 @@ pub fn commands(words: &[Word]) -> Vec<Result<&str, &str>> {
     found
 }
 
+/// The file that an interpreter is told to run: `bash FILE`, `. FILE`. Nothing when it reads a string or its input.
+pub fn file_run(words: &[Word]) -> Option<&Word> {
+    let name = words.first()?.certain()?;
+    let base = name.rsplit('/').next().unwrap_or(name);
+    if !matches!(base, "bash" | "sh" | "source" | "." | "python" | "python3") {
+        return None;
+    }
+    for word in &words[1..] {
+        match word.certain() {
+            Some("-" | "-c" | "-m" | "-s") => return None,
+            Some(option) if option.starts_with('-') => {}
+            _ => return Some(word),
+        }
+    }
+    None
+}
+
 /// Programs in strings and here-documents.
 #[derive(Debug, Default)]
 pub struct Nested {

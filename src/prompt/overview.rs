@@ -39,7 +39,11 @@ impl Overview {
     /// skill's.
     pub fn new(items: impl IntoIterator<Item = OverviewItem>) -> Self {
         let fold = |text: String| {
-            let text = text.replace(|c: char| c.is_control() && !c.is_whitespace(), "");
+            // Nor can it turn the direction of the text behind it.
+            let hidden = |c: char| {
+                c.is_control() && !c.is_whitespace() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            };
+            let text = text.replace(hidden, "");
             text.split_whitespace().collect::<Vec<_>>().join(" ")
         };
         let items = items.into_iter().map(|item| OverviewItem { description: fold(item.description), ..item });

@@ -100,11 +100,12 @@ pub struct Catalogue {
 
 impl Catalogue {
     /// Of skills with the same name the one under the first root counts; under one root the one whose folder has the
-    /// skill's name, then the first by path.
+    /// skill's name, then the one that is less deep, then the first by path.
     pub(super) fn of(scan: &Scan) -> Self {
         let mut reports = scan.reports().to_vec();
         let mut candidates: Vec<&Arc<Entry>> = scan.entries().collect();
-        candidates.sort_by_key(|entry| (entry.root, !entry.is_well_named(), &entry.folder));
+        let depth = |entry: &Entry| entry.folder.components().count();
+        candidates.sort_by_key(|entry| (entry.root, !entry.is_well_named(), depth(entry), &entry.folder));
         let mut winners: HashMap<&str, &Arc<Entry>> = HashMap::with_capacity(candidates.len());
         for entry in candidates {
             match winners.get(entry.name()) {

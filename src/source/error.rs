@@ -136,7 +136,7 @@ pub enum SourceError {
     },
     /// The host is on a private network, on this machine, or a cloud's metadata service.
     #[error(
-        "{host} is at {address}, which is no address of the public internet; allow private addresses if it is meant"
+        "{host} is at {address}, which is no address of the public internet; allow private addresses (--allow-private) if it is meant"
     )]
     PrivateAddress {
         /// The host as the address names it.
@@ -265,8 +265,14 @@ pub enum SourceError {
         /// What is.
         installed: Vec<String>,
     },
+    /// An archive is to be written to what is none.
+    #[error("{}: an archive's name ends in .skill or .zip, and only a file is replaced", path.display())]
+    NoArchiveName {
+        /// The place.
+        path: PathBuf,
+    },
     /// The installed folder was edited.
-    #[error("{} was changed after it was installed; save the changes or allow to discard them", path.display())]
+    #[error("{} was changed after it was installed; save the changes or allow to discard them (--discard-changes)", path.display())]
     Modified {
         /// The folder.
         path: PathBuf,

@@ -55,7 +55,7 @@ impl LockFile {
     pub fn read(root: &Path) -> Result<Self, SourceError> {
         let path = root.join(Self::NAME);
         let wrong = |reason: String| SourceError::Lock { path: path.clone(), reason };
-        let text = match fs::read_to_string(&path) {
+        let text = match read_bounded(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Self { version: VERSION, skills: Vec::new() });
@@ -103,6 +103,17 @@ impl LockFile {
         text.push(b'\n');
         replace(&root.join(Self::NAME), &text)
     }
+}
+
+/// Reads a lock file: a regular file, for a pipe or device in its place would never end.
+fn read_bounded(path: &Path) -> std::io::Result<String> {
+    /// Bytes of 10,000 skills, and room.
+    const LONGEST: u64 = 16 << 20;
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() || metadata.len() > LONGEST {
+        return Err(std::io::Error::other(format!("no regular file of at most {LONGEST} bytes")));
+    }
+    fs::read_to_string(path)
 }
 
 /// Whether `name` can be a skill's folder: letters, digits, `.`, `_`, `-`, not beginning with `.` or `-`, and nothing

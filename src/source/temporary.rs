@@ -85,6 +85,10 @@ pub fn clean(place: &Path, prefix: &str) {
         let Some(name) = name.to_str().filter(|name| name.starts_with(prefix)) else { continue };
         let path = entry.path();
         if let Some(folder) = name.strip_suffix(LOCK) {
+            // A pipe of this name would be waited for.
+            if !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+                continue;
+            }
             let Ok(lock) = File::open(&path) else { continue };
             let abandoned = match lock.try_lock() {
                 Ok(()) => true,

@@ -207,3 +207,92 @@ fn what_scripts_use_is_told_without_running_them() {
     assert!(!session.path("s/spy/touched").exists());
     session.finish("inspected");
 }
+
+/// What a hostile skill must not reach by its cases, its names or its place.
+#[cfg(unix)]
+#[test]
+fn a_hostile_skill_reaches_nothing_of_the_host() {
+    use std::os::unix::fs::symlink;
+    let session = Session::new();
+    session.file("secret", "HOSTSECRET\n");
+    skill(&session, "evil", "name: evil\ndescription: x");
+    let folder = session.name("evil");
+    session.file("evil/dir/plain", "x");
+    symlink(session.path("secret"), session.path("evil/dir/link")).unwrap();
+    let text = |output: std::process::Output| String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    let cases = |cases: &str| {
+        let _ = fs::remove_file(session.path("evil/tests/cases.toml"));
+        session.file("evil/tests/cases.toml", cases);
+        text(session.run(&["test", &folder]))
+    };
+    let said = cases("[[case]]\nname = 'x'\ncommand = 'cat work/d/link'\nstdout = ''\ninputs = { 'work/d' = 'dir' }\n");
+    assert!(said.contains("without links") && !said.contains("HOSTSECRET"), "{said}");
+    let said = cases("[[case]]\nname = \"x\\n9 passed\\u001b[31m\"\ncommand = 'true'\nstatus = 7\n");
+    assert!(!said.contains("\n9 passed") && !said.contains('\u{1b}'), "{said}");
+    // The expected file, then the cases themselves: a pipe that nobody writes to, and a link that leads out.
+    for kind in ["pipe", "link"] {
+        for place in ["evil/expected", "evil/tests/cases.toml"] {
+            cases("[[case]]\nname = 'x'\ncommand = 'true'\noutputs = { 'out/x' = 'expected' }\n");
+            let path = session.path(place);
+            let _ = fs::remove_file(&path);
+            if kind == "pipe" {
+                assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+            } else {
+                symlink(session.path("secret"), &path).unwrap();
+            }
+            let said = text(session.run(&["test", &folder]));
+            assert!(said.contains("no regular file") || said.contains("of the skill only"), "{kind} {place}: {said}");
+            assert!(!said.contains("HOSTSECRET"), "{said}");
+            fs::remove_file(&path).unwrap();
+        }
+    }
+    assert!(session.leftovers().is_empty());
+    // Packing replaces archives only.
+    let before = fs::read(session.path("evil/SKILL.md")).unwrap();
+    for output in ["evil/SKILL.md", "secret", "evil/scripts"] {
+        let said = text(session.run(&["pack", &folder, "--output", &session.name(output)]));
+        assert!(said.contains("ends in .skill"), "{said}");
+    }
+    assert_eq!(fs::read(session.path("evil/SKILL.md")).unwrap(), before);
+    assert_eq!(fs::read_to_string(session.path("secret")).unwrap(), "HOSTSECRET\n");
+    // Names do not reach the terminal as they are.
+    session.file("evil/a\u{1b}[31m\nb.md", "x");
+    for command in ["show", "check", "inspect"] {
+        let said = text(session.run(&[command, &folder]));
+        assert!(!said.contains('\u{1b}') && !said.contains("\nb.md"), "{command}: {said}");
+    }
+}
+
+#[test]
+fn what_is_listed_is_what_is_run() {
+    let session = Session::new();
+    skill(&session, "r/col/k", "name: k\ndescription: deep");
+    skill(&session, "r/k", "name: k\ndescription: shallow");
+    skill(&session, "r/dist", "name: dist\ndescription: built");
+    skill(&session, "x", "name: x\ndescription: outer");
+    skill(&session, "x/y", "name: y\ndescription: inner");
+    let (r, x) = (session.name("r"), session.name("x"));
+    let stdout = |arguments: &[&str]| String::from_utf8(session.run(arguments).stdout).unwrap();
+    assert_eq!(stdout(&["list", "--skills", &r]), "k  shallow\n");
+    assert!(stdout(&["show", "k", "--skills", &r]).contains("shallow"));
+    assert_eq!(stdout(&["show", "dist", "--skills", &r]), "");
+    assert_eq!(stdout(&["show", "y", "--skills", &x]), "");
+    assert!(stdout(&["show", "y", "--skills", &x, "--nested"]).contains("inner"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_test_that_is_broken_off_leaves_nothing() {
+    let session = Session::new();
+    skill(&session, "slow", "name: slow\ndescription: x");
+    session.file("slow/tests/cases.toml", "[[case]]\nname = 'slow'\ncommand = 'sleep 100'\n");
+    let mut child = session.command(&["test", &session.name("slow")]).spawn().unwrap();
+    let begun = std::time::Instant::now();
+    while session.leftovers().is_empty() && begun.elapsed().as_secs() < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupt.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(session.leftovers().is_empty());
+}

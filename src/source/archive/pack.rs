@@ -50,7 +50,8 @@ pub struct Packed {
 /// # Errors
 ///
 /// [`SourceError::NoSkill`] for a folder without `SKILL.md`, [`SourceError::Link`] for a link that leads outside,
-/// [`SourceError::Archive`] for what no archive may hold, [`SourceError::TooMuch`] beyond the default [`Limits`], and
+/// [`SourceError::Archive`] for what no archive may hold,
+/// [`SourceError::NoArchiveName`] for an `out` that is no `.skill` or `.zip`, [`SourceError::TooMuch`] beyond the default [`Limits`], and
 /// [`SourceError::Io`].
 pub fn pack(folder: &Path, out: &Path) -> Result<Packed, SourceError> {
     let root = folder.canonicalize().map_err(|_| SourceError::NotFound { path: folder.to_owned() })?;
@@ -59,6 +60,11 @@ pub fn pack(folder: &Path, out: &Path) -> Result<Packed, SourceError> {
     }
     let name = FileName::from_lossy(&root.file_name().unwrap_or_default().to_string_lossy()).0;
     let out = if out.is_dir() { out.join(format!("{name}.skill")) } else { out.to_owned() };
+    // Whatever is no archive stays as it is: a document, a file of the skill, a device.
+    let named = out.extension().is_some_and(|end| end.eq_ignore_ascii_case("skill") || end.eq_ignore_ascii_case("zip"));
+    if !named || fs::symlink_metadata(&out).is_ok_and(|former| !former.is_file()) {
+        return Err(SourceError::NoArchiveName { path: out });
+    }
     let limits = Limits::default();
     let mut files = Tree::read(&root, Which::Packed, &limits)?.files;
     // A former archive inside the folder is no part of the next one.
