@@ -1,8 +1,10 @@
 """Tells what Python and WebAssembly files name, without running them.
 
-Standard input: {"python": {SHOWN: PATH}, "wasm": {SHOWN: PATH}, "requirements": {SHOWN: PATH},
-"sources": {SHOWN: TEXT}, "paths": [PATH]}. Standard output: JSON lines as the shell's outline has them, with "import", "string", "call" and "wasm" in place of "words"; and
-at the end one object of what the interpreter has: {"modules": {NAME: BOOL}, "paths": {PATH: BOOL}}.
+Standard input: an object of "shell", "python", "wasm" and "requirements", each {SHOWN: PATH}, "sources": {SHOWN: TEXT}
+and "paths": [PATH]. Standard output: JSON lines, as those of the shell's outline but with "import", "string", "words",
+"shell", "package", "wasm", "unknown" or "error"; and at the end one object of what the interpreter has:
+{"modules": {NAME: BOOL}, "paths": {PATH: BOOL}}. Of shell scripts only addresses and paths in their text are told: the
+shell tells the rest.
 """
 
 import ast
@@ -13,13 +15,29 @@ import re
 import sys
 
 MOST = 1 << 20
-# Functions that run a command, and what they take.
-RUNNERS = {"system", "popen", "run", "Popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
+# Functions that run a command, whatever they are called through.
+RUNNERS = re.compile(r"(system|popen|Popen|check_call|check_output|getoutput|getstatusoutput|exec[lv]p?e?|spawn[lv]p?e?"
+                     r"|posix_spawnp?|create_subprocess_(exec|shell))$")
+# The same, but with names that other functions have too.
+AMBIGUOUS = {"run", "call", "spawn"}
+# Modules from which those run commands.
+PROCESSES = {"subprocess", "os", "pty", "asyncio", "runpy"}
+PATHS = re.compile(r"(?<![\w.$}/-])(?:~|\$HOME|\$\{HOME\}|/(?:Users|app|boot|data|dev|etc|home|lib|mnt|opt|private|proc|root|run|srv|sys"
+                   r"|tmp|usr|var))/[\w./-]+")
 modules = set()
 
 
 def say(shown, line, **fact):
-    print(json.dumps({"file": shown, "line": line, **fact}))
+    text = json.dumps({"file": shown, "line": line, **fact}, ensure_ascii=False)
+    sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
+
+
+def written(node):
+    """An expression as it is written, shortened."""
+    try:
+        return ast.unparse(node)[:200]
+    except RecursionError:
+        return "an expression that is nested too deeply"
 
 
 def constant(node):
@@ -30,7 +48,7 @@ def constant(node):
 def words(node):
     """A command's words, as the shell's outline has them."""
     if isinstance(node, (ast.List, ast.Tuple)):
-        return [constant(item) or {"raw": ast.unparse(item)} for item in node.elts]
+        return [constant(item) or {"raw": written(item)} for item in node.elts]
     return None
 
 
@@ -49,32 +67,44 @@ def dependencies(text):
     return [name for name in wanted if isinstance(name, str)]
 
 
-def python(shown, text):
+def python(shown, source, offset=0):
+    """What a program names; `source` as bytes knows its own encoding."""
     try:
-        tree = ast.parse(text)
+        tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         said = getattr(error, "msg", None) or error
-        say(shown, getattr(error, "lineno", None) or 1, error=f"{type(error).__name__}: {said}")
+        say(shown, offset + (getattr(error, "lineno", None) or 1), error=f"{type(error).__name__}: {said}")
         return
+    text = source if isinstance(source, str) else source.decode("utf-8", "replace")
     for wanted in dependencies(text):
         say(shown, 1, package=wanted)
     documented = set()
+    # Names that stand for modules and functions that run commands.
+    names = {name: name for name in PROCESSES}
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             body = node.body
             if body and isinstance(body[0], ast.Expr) and constant(body[0].value) is not None:
                 documented.add(id(body[0].value))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
+        elif isinstance(node, ast.Import):
             for name in node.names:
-                found(shown, node.lineno, name.name)
-        elif isinstance(node, ast.ImportFrom):
-            if node.level == 0 and node.module:
-                found(shown, node.lineno, node.module)
-        elif isinstance(node, ast.Call):
-            call(shown, node)
+                found(shown, offset + node.lineno, name.name)
+                if name.asname and name.name in PROCESSES:
+                    names[name.asname] = name.name
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            found(shown, offset + node.lineno, node.module)
+            if node.module in PROCESSES:
+                names.update({name.asname or name.name: name.name for name in node.names})
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            call(shown, node, names, offset)
+        elif isinstance(node, ast.JoinedStr):
+            text = written(node)
+            if "://" in text:
+                say(shown, offset + node.lineno, string=text)
         elif constant(node) is not None and id(node) not in documented:
-            say(shown, node.lineno, string=node.value)
+            if "://" in node.value or node.value.startswith(("/", "~", "..")):
+                say(shown, offset + node.lineno, string=node.value[:1000])
 
 
 def found(shown, line, name):
@@ -83,29 +113,55 @@ def found(shown, line, name):
     say(shown, line, **{"import": top})
 
 
-def call(shown, node):
+def call(shown, node, names, offset):
+    line = offset + node.lineno
     function = node.func
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    if name in ("import_module", "__import__") and node.args:
-        wanted = constant(node.args[0])
+    base = ""
+    if isinstance(function, ast.Attribute):
+        name = function.attr
+        base = names.get(getattr(function.value, "id", ""), "")
+    else:
+        name = getattr(function, "id", "")
+        name = names.get(name, name)
+        base = "subprocess" if name in AMBIGUOUS and getattr(function, "id", "") in names else ""
+    first = next(iter(node.args), None) or next((k.value for k in node.keywords if k.arg in ("args", "name")), None)
+    if name == "getattr" and node.args and names.get(getattr(node.args[0], "id", "")):
+        say(shown, line, unknown=f"calls {written(node)}")
+    elif name in ("import_module", "__import__") and first:
+        wanted = constant(first)
         if wanted:
-            found(shown, node.lineno, wanted)
+            found(shown, line, wanted)
         else:
-            say(shown, node.lineno, unknown=f"imports {ast.unparse(node.args[0])}")
-    elif name in ("eval", "exec") and isinstance(function, ast.Name) and node.args:
-        if constant(node.args[0]) is None:
-            say(shown, node.lineno, unknown=f"runs Python from {ast.unparse(node.args[0])}")
-    elif name in RUNNERS and isinstance(function, ast.Attribute) and getattr(function.value, "id", "") in ("os", "subprocess"):
-        if not node.args:
-            return
-        command = node.args[0]
-        listed = words(command)
+            say(shown, line, unknown=f"imports {written(first)}")
+    elif name in ("run_path", "run_module", "spec_from_file_location"):
+        say(shown, line, unknown=f"runs Python by {written(node)}")
+    elif name in ("eval", "exec") and isinstance(function, ast.Name) and first:
+        code = constant(first)
+        if code is None:
+            say(shown, line, unknown=f"runs Python from {written(first)}")
+        else:
+            python(shown, code, line - 1)
+    elif RUNNERS.match(name) or name in AMBIGUOUS and base:
+        listed = words(first) if first else None
         if listed:
-            say(shown, node.lineno, words=[word.replace(sys.executable, "python3") if isinstance(word, str) else word for word in listed])
-        elif constant(command) is not None:
-            say(shown, node.lineno, shell=command.value)
+            say(shown, line, words=listed)
+        elif first and constant(first) is not None and name.startswith(("exec", "spawn", "posix", "create_subprocess_exec")):
+            say(shown, line, words=[constant(first)])
+        elif first and constant(first) is not None:
+            say(shown, line, shell=constant(first))
         else:
-            say(shown, node.lineno, unknown=f"runs {ast.unparse(command)}")
+            say(shown, line, unknown=f"runs {written(first or node)}")
+
+
+def shell(shown, text):
+    """Addresses and paths in a script's text, wherever they stand: most are assigned to a variable first."""
+    for line, content in enumerate(text.splitlines(), 1):
+        if content.lstrip().startswith("#"):
+            continue
+        if "://" in content:
+            say(shown, line, string=content[:1000])
+        for path in PATHS.findall(content):
+            say(shown, line, string=path.replace("${HOME}", "~").replace("$HOME", "~"))
 
 
 def number(data, at):
@@ -195,16 +251,22 @@ def has(name):
 def main():
     sys.path[:] = [path for path in sys.path if path and path != os.getcwd()]
     wanted = json.load(sys.stdin)
-    for kind, read in (("python", python), ("wasm", wasm), ("requirements", requirements)):
+    for kind, read in (("shell", shell), ("python", python), ("wasm", wasm), ("requirements", requirements)):
         for shown, path in wanted[kind].items():
+            # One script costs only its own part of the report.
             try:
                 data = contents(path)
-                read(shown, data if kind == "wasm" else data.decode("utf-8", "replace"))
-            except OSError as error:
-                say(shown, 1, error=str(error))
+                read(shown, data.decode("utf-8", "replace") if kind in ("shell", "requirements") else data)
+            except Exception as error:
+                say(shown, 1, error=f"{type(error).__name__}: {error}")
     for shown, text in wanted["sources"].items():
-        python(shown, text)
-    print(json.dumps({"modules": {name: has(name) for name in sorted(modules)}, "paths": {path: os.path.exists(path) for path in wanted["paths"]}}))
+        try:
+            python(shown, text)
+        except Exception as error:
+            say(shown, 1, error=f"{type(error).__name__}: {error}")
+    has_modules = {name: has(name) for name in sorted(modules)}
+    sys.stdout.flush()
+    print(json.dumps({"modules": has_modules, "paths": {path: os.path.exists(path) for path in wanted["paths"]}}))
 
 
 main()

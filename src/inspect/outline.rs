@@ -1,6 +1,6 @@
 //! Asks the sandbox's shell and Python what scripts name.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,8 @@ use crate::{Input, Mount, Runtime, Sandbox};
 const STRINGS_MAX: usize = 200;
 /// Largest shell script that is read, in bytes; the tree of a larger one needs hundreds of megabytes.
 const SCRIPT_MAX: u64 = 1 << 20;
+/// Most characters of a program that are shown.
+const SHOWN: usize = 100;
 /// Lists the shell's own commands.
 const BUILTINS: &str = "compgen -b";
 
@@ -95,6 +97,7 @@ pub struct Facts {
 /// What `outline.py` is asked.
 #[derive(Default, Serialize)]
 struct Question {
+    shell: BTreeMap<String, String>,
     python: BTreeMap<String, String>,
     wasm: BTreeMap<String, String>,
     requirements: BTreeMap<String, String>,
@@ -134,29 +137,33 @@ pub async fn read(skill: &Skill, scripts: &[Script], runtime: &Arc<Runtime>) -> 
     }
     let mut question = Question::default();
     let kinds = [
+        (Language::Shell, &mut question.shell),
         (Language::Python, &mut question.python),
         (Language::Wasm, &mut question.wasm),
         (Language::Requirements, &mut question.requirements),
     ];
     for (language, files) in kinds {
-        files.extend(of(language).map(|script| (script.path.clone(), path(script))));
+        let read = |script: &&Script| !facts.iter().any(|fact: &Fact| fact.error.is_some() && fact.file == script.path);
+        files.extend(of(language).filter(read).map(|script| (script.path.clone(), path(script))));
     }
     let mut nested = shell::programs_in(&facts);
-    question.sources.extend(nested.python.drain(..).take(STRINGS_MAX).map(|program| (program.key(), program.text)));
-    question.paths.extend(facts.iter().flat_map(shell::paths));
+    question.sources.extend(nested.python.drain(..).map(|program| (program.key(), program.text)));
     let (found, has) = ask_python(&sandbox, &question).await?;
-    nested.shell.extend(python::programs_in(&found));
-    let mut strings = 0;
-    while let Some(program) = nested.shell.pop() {
-        if strings == STRINGS_MAX {
-            break;
-        }
-        strings += 1;
+    let mut programs = VecDeque::from(nested.shell);
+    programs.extend(python::programs_in(&found));
+    let called = shell::programs_in(&found);
+    programs.extend(called.shell);
+    facts.extend(called.python.into_iter().map(unread));
+    for _ in 0..STRINGS_MAX {
+        let Some(program) = programs.pop_front() else { break };
         let more = outline(&sandbox, "/dev/stdin", &program.file, program.offset, &program.text).await?;
-        // Strings in strings are commands too; Python in them is left unread, and said to be.
-        nested.shell.extend(shell::programs_in(&more).shell);
+        // Strings in strings are commands too.
+        let inner = shell::programs_in(&more);
+        programs.extend(inner.shell);
+        facts.extend(inner.python.into_iter().map(unread));
         facts.extend(more);
     }
+    facts.extend(programs.into_iter().map(unread));
     // What the strings and Python scripts name was not known before.
     let rest = Question {
         paths: facts.iter().chain(&found).flat_map(shell::paths).chain(found.iter().flat_map(python::paths)).collect(),
@@ -169,6 +176,12 @@ pub async fn read(skill: &Skill, scripts: &[Script], runtime: &Arc<Runtime>) -> 
     known.paths = more.paths;
     known.facts = facts;
     Ok(known)
+}
+
+/// Says that a program in a string was not read.
+fn unread(program: Program) -> Fact {
+    let unknown = Some(format!("runs {}", program.text.chars().take(SHOWN).collect::<String>()));
+    Fact { file: program.file, line: program.offset.saturating_add(1), unknown, ..Fact::default() }
 }
 
 /// A program in a string of a script.
@@ -205,8 +218,13 @@ async fn outline(
     offset: u32,
     input: &str,
 ) -> Result<Vec<Fact>, InspectError> {
-    let answer = ask(sandbox, &["bash", "--wskill-outline", path], input).await?;
-    let mut facts = parse(&answer)?;
+    let answer = ask(sandbox, &["bash", "--wskill-outline", path], input).await;
+    let mut facts = match answer.and_then(|answer| parse(&answer)) {
+        Ok(facts) => facts,
+        // One script costs only its own part of the report.
+        Err(InspectError::Reader(error)) => vec![Fact { line: 1, error: Some(error), ..Fact::default() }],
+        Err(error) => return Err(error),
+    };
     for fact in &mut facts {
         shown.clone_into(&mut fact.file);
         fact.line = fact.line.saturating_add(offset);
@@ -232,7 +250,6 @@ async fn ask(sandbox: &Sandbox, words: &[&str], input: &str) -> Result<String, I
     let command = sandbox.command(words.iter().copied()).stdin(Input::Bytes(input.as_bytes().to_vec()));
     let outcome = command.run().await.map_err(|error| InspectError::Reader(error.to_string()))?;
     let text = String::from_utf8_lossy(&outcome.stdout).into_owned();
-    // 1 from the outline: a file could not be read, which its own line says.
     if outcome.success() {
         return Ok(text);
     }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::outline::{Fact, Facts};
+use super::outline::{Fact, Facts, Word};
 use super::scripts::{Language, Script};
 use super::shell;
 
@@ -78,7 +78,18 @@ impl Uses {
 /// The report of what was found.
 /// `place` is where the skill is in the sandbox, with a `/` at the end.
 pub fn assemble(scripts: &[Script], known: &Facts, place: &str) -> PermissionReport {
-    let functions: BTreeSet<&str> = known.facts.iter().filter_map(|fact| fact.function.as_deref()).collect();
+    // A function counts in its own file only, and not for what wrappers run.
+    let functions: BTreeSet<(&str, &str)> =
+        known.facts.iter().filter_map(|fact| Some((fact.file.as_str(), fact.function.as_deref()?))).collect();
+    // Input of an interpreter that was read: here-documents.
+    let documents: BTreeSet<(&str, u32)> = known
+        .facts
+        .iter()
+        .filter(|fact| {
+            fact.redirect.as_deref() == Some("<<") && fact.target.as_ref().is_some_and(|text| text.certain().is_some())
+        })
+        .map(|fact| (fact.file.as_str(), fact.line))
+        .collect();
     let own = |path: &str| scripts.iter().find(|script| script.path == path.trim_start_matches("./"));
     // Modules are found beside any script of the skill, and in its folders.
     let own_modules: BTreeSet<&str> = scripts
@@ -89,16 +100,22 @@ pub fn assemble(scripts: &[Script], known: &Facts, place: &str) -> PermissionRep
     let mut uses: [Uses; 8] = Default::default();
     let [commands, modules, packages, wasm_imports, files, hosts, unknown, errors] = &mut uses;
     for fact in &known.facts {
-        for command in fact.words.iter().flat_map(|words| shell::commands(words)) {
+        for (index, command) in fact.words.iter().flat_map(|words| shell::commands(words).into_iter().enumerate()) {
             match command {
                 Err(raw) => unknown.add(format!("runs {raw}"), None, fact),
-                Ok(name) if functions.contains(name) => {}
+                Ok(name) if index == 0 && functions.contains(&(fact.file.as_str(), name)) => {}
                 Ok(name) if name.contains('/') => match own(name) {
                     Some(script) => commands.add(name, Some(runs(script.language)), fact),
-                    None => commands.add(name, known.paths.get(name).copied(), fact),
+                    None => commands.add(name, known.paths.get(name).copied().filter(|_| name.starts_with('/')), fact),
                 },
                 Ok(name) => commands.add(name, Some(known.commands.contains(name)), fact),
             }
+        }
+        if let Some(words) = fact.words.as_deref().filter(|words| shell::runs_unknown(words))
+            && !documents.contains(&(fact.file.as_str(), fact.line))
+        {
+            let text = words.iter().map(Word::text).collect::<Vec<_>>().join(" ");
+            unknown.add(format!("runs {text}"), None, fact);
         }
         if let Some(file) = fact.words.as_deref().and_then(shell::file_run) {
             match file.certain() {
@@ -110,15 +127,19 @@ pub fn assemble(scripts: &[Script], known: &Facts, place: &str) -> PermissionRep
             let available = known.paths.get(&path).copied();
             files.add(path, available, fact);
         }
-        let words = fact.words.iter().flatten().chain(&fact.target).map(super::outline::Word::text);
-        for host in words.chain(fact.string.as_deref()).flat_map(shell::hosts) {
+        let words = fact.words.iter().flatten().chain(&fact.target).map(Word::text);
+        for host in words.chain(fact.string.as_deref()).chain(fact.package.as_deref()).flat_map(shell::hosts) {
             hosts.add(host, Some(false), fact);
         }
         for package in fact.words.iter().flat_map(|words| pip_packages(words)).chain(fact.package.as_deref()) {
             packages.add(package, None, fact);
         }
-        if let Some(module) = fact.import.as_deref().filter(|module| !own_modules.contains(module)) {
-            modules.add(module, known.modules.get(module).copied(), fact);
+        if let Some(module) = fact.import.as_deref() {
+            let available = known.modules.get(module).copied();
+            // A file of the skill's hides no module that the sandbox has.
+            if available == Some(true) || !own_modules.contains(module) {
+                modules.add(module, available, fact);
+            }
         }
         if let Some(import) = &fact.wasm {
             let known = import.starts_with("wasi_snapshot_preview1.") || import.starts_with("wskill.");
@@ -146,8 +167,8 @@ fn runs(language: Language) -> bool {
 }
 
 /// What `pip install` is asked for.
-fn pip_packages(words: &[super::outline::Word]) -> Vec<&str> {
-    let texts: Vec<&str> = words.iter().map(super::outline::Word::text).collect();
+fn pip_packages(words: &[Word]) -> Vec<&str> {
+    let texts: Vec<&str> = words.iter().map(Word::text).collect();
     let is_pip = |text: &&str| matches!(text.rsplit('/').next(), Some("pip" | "pip3"));
     let Some(at) = texts.iter().position(is_pip) else { return Vec::new() };
     match texts.get(at + 1..) {

@@ -30,8 +30,8 @@ pub struct Script {
     pub language: Language,
 }
 
-/// What is read of a file to know it: a first line.
-const HEAD: u64 = 128;
+/// What is read of a file to know it: a first line, as long as Linux takes it.
+const HEAD: u64 = 256;
 
 /// Languages by the end of a file's name.
 const EXTENSIONS: [(&str, Language); 16] = [
@@ -54,8 +54,10 @@ const EXTENSIONS: [(&str, Language); 16] = [
 ];
 
 /// Languages by the interpreter in a first line.
-const INTERPRETERS: [(&str, Language); 9] = [
+const INTERPRETERS: [(&str, Language); 11] = [
     ("bash", Language::Shell),
+    ("ash", Language::Shell),
+    ("ksh", Language::Shell),
     ("sh", Language::Shell),
     ("dash", Language::Shell),
     ("python", Language::Python),
@@ -94,9 +96,11 @@ fn language(path: &Path) -> Option<Language> {
     }
     if let Some(line) = head.strip_prefix(b"#!") {
         let line = String::from_utf8_lossy(line);
-        let mut words = line.lines().next()?.split_whitespace().flat_map(|word| word.rsplit('/').next());
-        let interpreter = words.find(|word| *word != "env" && !word.starts_with('-') && !word.contains('='))?;
-        let name = interpreter.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let mut words =
+            line.lines().next().unwrap_or_default().split_whitespace().flat_map(|word| word.rsplit('/').next());
+        // A line without an interpreter is none; whoever runs the file names one.
+        let interpreter = words.find(|word| *word != "env" && !word.starts_with('-') && !word.contains('='));
+        let name = interpreter.unwrap_or("sh").trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         let known = INTERPRETERS.iter().find(|(interpreter, _)| *interpreter == name);
         return Some(known.map_or(Language::Other("an unknown interpreter"), |(_, language)| *language));
     }

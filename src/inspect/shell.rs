@@ -1,9 +1,12 @@
 //! What the words of commands mean.
 
 use super::outline::{Fact, Program, Word};
+use super::scripts::Language;
 
 /// Top folders of Unix systems and of the sandbox: a word that begins with one is a path, not a pattern between slashes.
-const TOP_FOLDERS: [&str; 23] = [
+const TOP_FOLDERS: [&str; 25] = [
+    "app",
+    "workspace",
     "Applications",
     "Library",
     "Users",
@@ -33,6 +36,16 @@ const WRAPPERS: [&str; 14] = [
     "builtin", "command", "doas", "env", "exec", "nice", "nohup", "setsid", "stdbuf", "sudo", "time", "timeout",
     "watch", "xargs",
 ];
+/// Their options that take the next word.
+const VALUES: [(&str, &[&str]); 7] = [
+    ("env", &["-u", "-C", "--unset", "--chdir"]),
+    ("exec", &["-a"]),
+    ("nice", &["-n"]),
+    ("stdbuf", &["-i", "-o", "-e"]),
+    ("sudo", &["-u", "-g", "-h", "-p", "-C"]),
+    ("timeout", &["-s", "-k", "--signal", "--kill-after"]),
+    ("xargs", &["-n", "-I", "-P", "-L", "-d", "-s", "-a", "-E"]),
+];
 /// Options of `find` before a command.
 const FIND_RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 
@@ -49,7 +62,7 @@ pub fn is_outside(text: &str) -> bool {
 
 /// The paths in a fact that only the sandbox can tell of.
 pub fn paths(fact: &Fact) -> Vec<String> {
-    let words = fact.words.iter().flatten().skip(1);
+    let words = fact.words.iter().flatten();
     let target = fact.target.iter().filter(|_| fact.redirect.as_deref() != Some("<<"));
     // `--output=/tmp/x` and `if=/dev/zero` hold one too.
     let values = words.chain(target).filter_map(Word::certain).map(|text| match text.split_once('=') {
@@ -89,13 +102,18 @@ pub fn commands(words: &[Word]) -> Vec<Result<&str, &str>> {
         if !WRAPPERS.contains(&base) || asks {
             break;
         }
-        let skipped = |word: &Word| {
-            let text = word.text();
-            text.starts_with('-')
-                || text.contains('=') && base == "env"
-                || base == "timeout" && text.starts_with(|c: char| c.is_ascii_digit())
-        };
-        let start = others.iter().position(|word| !skipped(word)).unwrap_or(others.len());
+        let mut start = 0;
+        while let Some(word) = others.get(start).map(Word::text) {
+            let takes_value = VALUES.iter().any(|(wrapper, options)| *wrapper == base && options.contains(&word));
+            let time = base == "timeout" && word.starts_with(|c: char| c.is_ascii_digit());
+            let assigns = base == "env" && word.contains('=');
+            start += match word {
+                _ if takes_value => 2,
+                _ if word.starts_with('-') || time || assigns => 1,
+                _ => break,
+            };
+        }
+        let start = start.min(others.len());
         rest = &others[start..];
     }
     found
@@ -110,12 +128,41 @@ pub fn file_run(words: &[Word]) -> Option<&Word> {
     }
     for word in &words[1..] {
         match word.certain() {
-            Some("-" | "-c" | "-m" | "-s") => return None,
+            Some("-" | "-m" | "-s") => return None,
+            // `-c` and `-ec`: a string.
+            Some(option) if option.starts_with('-') && !option.starts_with("--") && option.ends_with('c') => {
+                return None;
+            }
             Some(option) if option.starts_with('-') => {}
             _ => return Some(word),
         }
     }
     None
+}
+
+/// Whether an interpreter is told to run what only running would tell: a string with expansions, or its input.
+pub fn runs_unknown(words: &[Word]) -> bool {
+    let Some(name) = words.first().and_then(Word::certain) else { return false };
+    let uncertain = words.iter().any(|word| word.certain().is_none());
+    match name.rsplit('/').next().unwrap_or(name) {
+        "eval" | "trap" | "alias" => uncertain,
+        "bash" | "sh" | "python" | "python3" => {
+            let has = |letter: char| {
+                let short = words
+                    .iter()
+                    .filter_map(Word::certain)
+                    .filter(|word| word.starts_with('-') && !word.starts_with("--"));
+                short.into_iter().any(|word| word.ends_with(letter))
+            };
+            // A here-document with certain text is read apart, and told as a command of its own.
+            if has('c') {
+                uncertain
+            } else {
+                file_run(words).is_none() && !has('m') && !words.iter().any(|word| word.text().starts_with("--"))
+            }
+        }
+        _ => false,
+    }
 }
 
 /// Programs in strings and here-documents.
@@ -127,15 +174,23 @@ pub struct Nested {
     pub python: Vec<Program>,
 }
 
-/// Finds `bash -c TEXT`, `eval TEXT`, `python3 -c TEXT` and `python3 - <<END`.
+/// Finds `bash -c TEXT`, `eval TEXT`, `trap TEXT`, `alias N=TEXT`, `python3 -c TEXT`, and here-documents for these.
 pub fn programs_in(facts: &[Fact]) -> Nested {
     let mut nested = Nested::default();
-    let mut last_python = None;
+    let mut reader = None;
     for fact in facts {
         if fact.redirect.as_deref() == Some("<<") {
             // A here-document follows the command that reads it.
-            if let (Some(Word::Certain(text)), true) = (&fact.target, last_python == Some((&fact.file, fact.line))) {
-                nested.python.push(Program { file: fact.file.clone(), offset: fact.line, text: text.clone() });
+            let Some(Word::Certain(text)) = &fact.target else { continue };
+            let program = Program { file: fact.file.clone(), offset: fact.line, text: text.clone() };
+            match reader {
+                Some((Language::Shell, file, line)) if (file, line) == (&fact.file, fact.line) => {
+                    nested.shell.push(program);
+                }
+                Some((Language::Python, file, line)) if (file, line) == (&fact.file, fact.line) => {
+                    nested.python.push(program);
+                }
+                _ => {}
             }
             continue;
         }
@@ -148,15 +203,28 @@ pub fn programs_in(facts: &[Fact]) -> Nested {
         };
         for (at, text) in texts.iter().enumerate() {
             let base = text.rsplit('/').next().unwrap_or(text);
-            let code = |at: usize| texts.get(at + 1).filter(|option| **option == "-c").and_then(|_| texts.get(at + 2));
+            // `-c`, `-ec`, `-x -c`; an option of bash's that ends in `c` has it.
+            let code = |at: usize| {
+                let options = texts[at + 1..].iter().take_while(|word| word.starts_with('-') && **word != "--").count();
+                let given =
+                    texts[at + 1..].iter().take(options).any(|word| !word.starts_with("--") && word.ends_with('c'));
+                let next = texts.get(at + 1 + options).filter(|word| **word != "--");
+                next.or(texts.get(at + 2 + options)).filter(|text| given && !text.is_empty())
+            };
             match base {
-                "bash" | "sh" => nested.shell.extend(code(at).map(|text| program(text))),
-                "eval" if at == 0 => {
-                    nested.shell.extend(texts.get(1).filter(|text| !text.is_empty()).map(|text| program(text)))
+                "bash" | "sh" => {
+                    nested.shell.extend(code(at).map(|text| program(text)));
+                    reader = Some((Language::Shell, &fact.file, fact.line));
+                }
+                "eval" if at == 0 => nested.shell.push(program(&texts[1..].join(" "))),
+                "trap" if at == 0 => nested.shell.extend(texts.get(1).map(|text| program(text))),
+                "alias" if at == 0 => {
+                    let values = texts[1..].iter().filter_map(|text| text.split_once('='));
+                    nested.shell.extend(values.map(|(_, text)| program(text)));
                 }
                 "python" | "python3" => {
                     nested.python.extend(code(at).map(|text| program(text)));
-                    last_python = Some((&fact.file, fact.line));
+                    reader = Some((Language::Python, &fact.file, fact.line));
                 }
                 _ => {}
             }

@@ -102,7 +102,7 @@ impl Catalogue {
     /// Of skills with the same name the one under the first root counts; under one root the one whose folder has the
     /// skill's name, then the one that is less deep, then the first by path.
     pub(super) fn of(scan: &Scan) -> Self {
-        let mut reports = scan.reports().to_vec();
+        let mut reports: Vec<Report> = scan.reports().cloned().collect();
         let mut candidates: Vec<&Arc<Entry>> = scan.entries().collect();
         let depth = |entry: &Entry| entry.folder.components().count();
         candidates.sort_by_key(|entry| (entry.root, !entry.is_well_named(), depth(entry), &entry.folder));

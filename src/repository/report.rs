@@ -7,14 +7,14 @@ use super::scan::FOLDER_LIMIT;
 use crate::skill::COLLECTION_DEPTH;
 
 /// Something that a repository left out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Report {
     path: PathBuf,
     reason: Reason,
 }
 
 /// Why something was left out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
     /// The root is not there, or is no folder.

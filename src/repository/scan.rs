@@ -26,6 +26,8 @@ pub struct Scan {
     skills: Vec<Found>,
     /// Folders whose list of entries matters, as they were; `None`: a root that is not there.
     folders: Vec<(PathBuf, Option<Stamp>)>,
+    /// Roots and links, with where they led.
+    links: Vec<(PathBuf, Option<PathBuf>)>,
     reports: Vec<Report>,
 }
 
@@ -59,6 +61,10 @@ impl Scan {
     /// Looks again. Answers whether there is something to tell.
     pub fn refresh(&mut self, roots: &[PathBuf], nested: bool) -> bool {
         if !self.done || shared(&self.folders, |(path, old)| folder_changed(path, *old)).contains(&true) {
+            self.look(roots, nested);
+            return true;
+        }
+        if self.links.iter().any(|(link, target)| link.canonicalize().ok() != *target) {
             self.look(roots, nested);
             return true;
         }
@@ -96,20 +102,21 @@ impl Scan {
     }
 
     /// What was left out.
-    pub fn reports(&self) -> &[Report] {
-        &self.reports
+    pub fn reports(&self) -> impl Iterator<Item = &Report> {
+        self.reports.iter().chain(self.skills.iter().filter_map(|found| found.content.as_ref().err().map(Box::as_ref)))
     }
 
     /// Looks through all roots. What is known and did not change is not read again.
     fn look(&mut self, roots: &[PathBuf], nested: bool) {
         let known: HashMap<Box<Path>, Found> =
             std::mem::take(&mut self.skills).into_iter().map(|found| (found.file.clone(), found)).collect();
-        *self = Self { done: true, roots: roots.to_vec(), ..Self::default() };
-        let mut seen = HashSet::new();
+        *self = Self { roots: roots.to_vec(), ..Self::default() };
         for (index, root) in roots.iter().enumerate() {
-            match root.canonicalize() {
+            let target = root.canonicalize();
+            self.links.push((root.clone(), target.as_ref().ok().cloned()));
+            match target {
                 Ok(folder) if folder.is_dir() => {
-                    self.look_through(Place { folder, depth: 0, root: index }, nested, &known, &mut seen);
+                    self.look_through(Place { folder, depth: 0, root: index }, nested, &known);
                 }
                 _ => {
                     self.folders.push((root.clone(), None));
@@ -117,28 +124,28 @@ impl Scan {
                 }
             }
         }
-        let unusable = self.skills.iter().filter_map(|found| found.content.as_ref().err());
-        self.reports.extend(unusable.map(|report| Report::clone(report)));
+        // The same folder below two roots is one skill, and told of once.
+        let mut seen = HashSet::new();
+        self.skills.retain(|found| seen.insert(found.file.clone()));
+        let mut told = HashSet::new();
+        self.reports.retain(|report| told.insert(report.clone()));
+        // Only now: after a panic in between everything is looked at again.
+        self.done = true;
     }
 
     /// Looks through a root level by level; links come last, so that what they lead to has its own path where it has one.
-    fn look_through(
-        &mut self,
-        root: Place,
-        nested: bool,
-        known: &HashMap<Box<Path>, Found>,
-        seen: &mut HashSet<PathBuf>,
-    ) {
+    fn look_through(&mut self, root: Place, nested: bool, known: &HashMap<Box<Path>, Found>) {
+        let top = root.folder.clone();
+        let mut seen = HashSet::new();
         let (index, mut level) = (root.root, vec![root]);
         let mut links: Vec<(PathBuf, usize)> = Vec::new();
         let mut count = 0;
         while !level.is_empty() {
             level.retain(|place| seen.insert(place.folder.clone()));
-            if count + level.len() > FOLDER_LIMIT {
+            let cut = count + level.len() > FOLDER_LIMIT;
+            if cut {
                 level.truncate(FOLDER_LIMIT - count);
-                let last = level.last().map_or(Path::new(""), |place| &place.folder);
-                self.reports.push(Report::new(last, Reason::TooManyFolders));
-                links.clear();
+                self.reports.push(Report::new(&top, Reason::TooManyFolders));
             }
             count += level.len();
             let looks = shared(&level, |place| look(place, nested, known));
@@ -148,7 +155,7 @@ impl Scan {
                 if let Some(error) = &look.unreadable {
                     self.reports.push(Report::new(&place.folder, Reason::Unreadable(error.to_string())));
                 }
-                if place.depth == COLLECTION_DEPTH && !look.folders.is_empty() {
+                if place.depth == COLLECTION_DEPTH && !(look.folders.is_empty() && look.links.is_empty()) {
                     self.reports.push(Report::new(&place.folder, Reason::TooDeep));
                 } else if place.depth < COLLECTION_DEPTH {
                     let depth = place.depth + 1;
@@ -159,7 +166,10 @@ impl Scan {
                     self.folders.push((place.folder, look.stamp));
                 }
             }
-            if next.is_empty() && count < FOLDER_LIMIT {
+            if cut {
+                return;
+            }
+            if next.is_empty() {
                 next = self.follow(std::mem::take(&mut links), index);
             }
             level = next;
@@ -170,7 +180,9 @@ impl Scan {
     fn follow(&mut self, links: Vec<(PathBuf, usize)>, root: usize) -> Vec<Place> {
         let mut places = Vec::new();
         for (link, depth) in links {
-            match link.canonicalize() {
+            let target = link.canonicalize();
+            self.links.push((link.clone(), target.as_ref().ok().cloned()));
+            match target {
                 Ok(folder) if folder.is_dir() => places.push(Place { folder, depth, root }),
                 Ok(_) => {}
                 Err(error) => self.reports.push(Report::new(link, Reason::Unreadable(error.to_string()))),
@@ -190,6 +202,8 @@ fn folder_changed(path: &Path, old: Option<Stamp>) -> bool {
 /// Looks into a folder: for its SKILL.md, and for further folders when it is no skill or `nested`.
 fn look(place: &Place, nested: bool, known: &HashMap<Box<Path>, Found>) -> Look {
     let mut look = Look::default();
+    // First the stamp: what comes while the folder is looked at shows the next time.
+    let stamp = fs::metadata(&place.folder).ok().map(|metadata| Stamp::of(&metadata));
     for name in FILE_NAMES {
         let file = place.folder.join(name).into_boxed_path();
         let old = known.get(&file).filter(|old| old.content.as_ref().is_ok_and(|entry| entry.root == place.root));
@@ -200,13 +214,13 @@ fn look(place: &Place, nested: bool, known: &HashMap<Box<Path>, Found>) -> Look 
         if look.skill.is_some() {
             // A better name may come.
             if name != FILE_NAMES[0] {
-                look.stamp = fs::metadata(&place.folder).ok().map(|metadata| Stamp::of(&metadata));
+                look.stamp = stamp;
             }
             break;
         }
     }
     if look.skill.is_none() || nested {
-        look.stamp = fs::metadata(&place.folder).ok().map(|metadata| Stamp::of(&metadata));
+        look.stamp = stamp;
         if let Err(error) = list(&place.folder, &mut look) {
             look.unreadable = Some(error);
         }
@@ -237,8 +251,13 @@ fn list(folder: &Path, look: &mut Look) -> std::io::Result<()> {
 /// Reads a SKILL.md, if it is there.
 fn read(file: Box<Path>, root: usize) -> Option<Found> {
     // First the stamp: a change while it is read shows the next time.
-    let metadata = fs::metadata(&file).ok().filter(fs::Metadata::is_file)?;
+    let metadata = fs::metadata(&file).ok()?;
     let folder = file.parent().unwrap_or(Path::new(""));
+    if !metadata.is_file() {
+        let cause = format!("{}: is no regular file", file.display());
+        let content = Err(Box::new(Report::new(folder, Reason::Unusable(cause))));
+        return Some(Found { stamp: Stamp::of(&metadata), file, content });
+    }
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let content = match Summary::read(&file, &name) {
         Ok(summary) => Ok(Arc::new(Entry { summary, folder: folder.into(), root })),

@@ -128,6 +128,33 @@ fn links_are_followed_once_and_cycles_end() {
     fs::remove_file(outside).unwrap();
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_elsewhere_is_seen() {
+    use std::os::unix::fs::symlink;
+    let root = root();
+    for release in ["1", "2"] {
+        write(&root.path().join(release).join("skill"), &format!("skill-{release}"), "x");
+    }
+    let current = root.path().join("current");
+    symlink(root.path().join("1"), &current).unwrap();
+    age(&root.path().join("1"));
+    age(&root.path().join("2"));
+    let repository = over(&current);
+    assert_eq!(names(&repository), ["skill-1"]);
+    fs::remove_file(&current).unwrap();
+    symlink(root.path().join("2"), &current).unwrap();
+    assert_eq!(names(&repository), ["skill-2"]);
+}
+
+#[test]
+fn a_root_below_another_one_is_looked_at_for_itself() {
+    let root = root();
+    write(&root.path().join("1/2/3/4/5/6/seven"), "seven", "x");
+    let repository = Repository::builder().root(root.path()).root(root.path().join("1/2")).build();
+    assert_eq!(names(&repository), ["seven"]);
+}
+
 #[test]
 fn what_cannot_be_used_is_told_and_the_others_load() {
     let root = root();
@@ -181,7 +208,9 @@ fn every_change_is_seen_at_the_next_use() {
     age(path);
     repository.catalogue();
     fs::write(path.join("two/SKILL.md"), "---\nname: two\n---\n").unwrap();
+    age(path);
     assert_eq!((names(&repository).len(), reports(&repository).len()), (2, 1));
+    assert_eq!(reports(&repository).len(), 1, "told as long as it lasts");
     write(&path.join("two"), "zwei", "x");
     assert_eq!(names(&repository), ["one", "three", "zwei"]);
     assert!(reports(&repository).is_empty());

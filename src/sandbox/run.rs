@@ -14,7 +14,7 @@ use super::kernel::{
 use super::outcome::{Outcome, limit_of};
 #[cfg(feature = "component")]
 use super::program::is_component;
-use super::stdio::{Drained, Input, Output};
+use super::stdio::{Drained, Failure, Input, Output};
 
 /// How long a run that has ended waits for its writers: they may be slow, but not for ever.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -93,9 +93,10 @@ impl<'a> RunBuilder<'a> {
 
         let stdin =
             if kernel.clock.is_deterministic() { stdin.read_whole().await.map_err(BuildError::Stream)? } else { stdin };
-        let stdin = stdin.open(kernel).map_err(BuildError::Stream)?;
-        let (stdout, stdout_drained) = stdout.open(kernel, &run, false).map_err(BuildError::Stream)?;
-        let (stderr, stderr_drained) = stderr.open(kernel, &run, true).map_err(BuildError::Stream)?;
+        let failure = Failure::default();
+        let stdin = stdin.open(kernel, &failure);
+        let (stdout, stdout_drained) = stdout.open(kernel, &run, false, &failure);
+        let (stderr, stderr_drained) = stderr.open(kernel, &run, true, &failure);
         let streams = [stdin, stdout, Arc::clone(&stderr)];
         let mut env = sandbox.env.clone();
         for (name, value) in extra {
@@ -142,6 +143,9 @@ impl<'a> RunBuilder<'a> {
         drop(stderr);
         let duration = run.elapsed();
         drain(kernel, [stdout_drained, stderr_drained]).await;
+        if let Some(error) = failure.get() {
+            return Err(BuildError::Stream(std::io::Error::new(error.kind(), error.to_string())));
+        }
         Ok(outcome(kernel, &run, &end, duration))
     }
 }

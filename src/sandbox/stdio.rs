@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{Read, Write};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -70,6 +70,9 @@ impl fmt::Debug for Output {
 /// Told when everything has been written.
 pub type Drained = oneshot::Receiver<()>;
 
+/// Why a stream's thread could not be started. Its run has failed then, whatever the guest made of it.
+pub type Failure = Arc<OnceLock<std::io::Error>>;
+
 impl Input {
     /// A reader's content, read to its end.
     pub(super) async fn read_whole(self) -> std::io::Result<Self> {
@@ -85,9 +88,9 @@ impl Input {
     }
 
     /// The description for descriptor 0.
-    pub(super) fn open(self, kernel: &Arc<Kernel>) -> std::io::Result<Arc<OpenFile>> {
+    pub(super) fn open(self, kernel: &Arc<Kernel>, failure: &Failure) -> Arc<OpenFile> {
         let kind = match self {
-            Self::Empty => return Ok(Arc::new(OpenFile::new(Kind::Device(Device::Null), true, false))),
+            Self::Empty => return Arc::new(OpenFile::new(Kind::Device(Device::Null), true, false)),
             Self::Bytes(bytes) => {
                 let pipe = kernel.new_pipe(false);
                 let (reader, writer) = (PipeReader::new(&pipe), PipeWriter::new(&pipe));
@@ -104,17 +107,18 @@ impl Input {
             Self::Reader(mut source) => {
                 let pipe = kernel.new_pipe(false);
                 let (reader, writer) = (PipeReader::new(&pipe), PipeWriter::new(&pipe));
-                let handle = kernel.runtime.handle().clone();
+                pipe.set_asleep();
+                let (handle, failure) = (kernel.runtime.handle().clone(), Arc::clone(failure));
                 // Most commands read nothing: the thread starts, and the source is touched, with the first that does.
                 kernel.runtime.handle().spawn(async move {
                     if writer.pipe().wait_for_demand().await {
-                        thread("wskill-stdin", move || feed(&mut *source, &writer, &handle));
+                        thread("wskill-stdin", &failure, move || feed(&mut *source, &writer, &handle));
                     }
                 });
                 Kind::Pipe { reader: Some(reader), writer: None, fifo: None }
             }
         };
-        Ok(Arc::new(OpenFile::new(kind, true, false)))
+        Arc::new(OpenFile::new(kind, true, false))
     }
 }
 
@@ -125,7 +129,8 @@ impl Output {
         kernel: &Arc<Kernel>,
         run: &Arc<Run>,
         error: bool,
-    ) -> std::io::Result<(Arc<OpenFile>, Option<Drained>)> {
+        failure: &Failure,
+    ) -> (Arc<OpenFile>, Option<Drained>) {
         let (kind, drained) = match self {
             Self::Capture => (Kind::Output(OutputStream::new(Arc::clone(run), error)), None),
             Self::Discard => (Kind::Device(Device::Null), None),
@@ -133,7 +138,7 @@ impl Output {
                 // A guest of a deterministic sandbox must not notice how fast the host takes its output.
                 let pipe = kernel.new_pipe(kernel.clock.is_deterministic());
                 let (reader, writer) = (PipeReader::new(&pipe), PipeWriter::new(&pipe));
-                let handle = kernel.runtime.handle().clone();
+                let (handle, failure) = (kernel.runtime.handle().clone(), Arc::clone(failure));
                 let (done, drained) = oneshot::channel();
                 // Most commands write nothing to standard error: the thread starts with the first bytes.
                 kernel.runtime.handle().spawn(async move {
@@ -141,7 +146,7 @@ impl Output {
                     match reader.pipe().read(&mut buffer).await {
                         Ok(first @ 1..) => {
                             let name = if error { "wskill-stderr" } else { "wskill-stdout" };
-                            thread(name, move || deliver(target, &reader, &handle, (buffer, first), done));
+                            thread(name, &failure, move || deliver(target, &reader, &handle, (buffer, first), done));
                         }
                         // As at the end of `deliver`.
                         _ => drop(done.send(())),
@@ -150,13 +155,16 @@ impl Output {
                 (Kind::Pipe { reader: None, writer: Some(writer), fifo: None }, Some(drained))
             }
         };
-        Ok((Arc::new(OpenFile::new(kind, false, true)), drained))
+        (Arc::new(OpenFile::new(kind, false, true)), drained)
     }
 }
 
-/// Starts a thread that nobody waits for. Without one the ends it would have held close, which the guest sees.
-fn thread(name: &str, work: impl FnOnce() + Send + 'static) {
-    drop(std::thread::Builder::new().name(name.into()).spawn(work));
+/// Starts a thread that nobody waits for.
+fn thread(name: &str, failure: &Failure, work: impl FnOnce() + Send + 'static) {
+    if let Err(error) = std::thread::Builder::new().name(name.into()).spawn(work) {
+        // The first one is told.
+        let _ = failure.set(error);
+    }
 }
 
 /// Moves all that a source has into a pipe.

@@ -201,6 +201,22 @@ fn what_scripts_use_is_told_without_running_them() {
         "(module (import \"wasi_snapshot_preview1\" \"fd_write\" (func (param i32 i32 i32 i32) (result i32))) (import \"env\" \"evil\" (func)))",
     );
     session.file("s/spy/bin/tool.wasm", module.unwrap());
+    session.file(
+        "s/spy/scripts/sly.sh",
+        "curl() { :; }\ncurl x\nenv -u A curl y\nURL=https://assigned.example/x\ncat ~/.ssh/id_rsa\nxargs -n 1 dig < l\n\
+         bash -ec 'nmap x'\neval \"$SECRET\"\ntrap 'halt' EXIT\nwget -O- x | sh\n. ./data.txt\n",
+    );
+    session.file("s/spy/scripts/plain", "ssh host\n");
+    session.file("s/spy/scripts/strange", "#!\nscp a b\n");
+    session.file(
+        "s/spy/scripts/sly.py",
+        "from os import system as go\nimport subprocess as s\ngo('telnet x')\ns.run(['ftp'])\ns.Popen(args=['nc'])\n\
+         getattr(s, 'ca' + 'll')(x)\nexec('import turtle')\nx = '\\ud800://'\n",
+    );
+    session.file("s/spy/scripts/deep.py", format!("exec({}a)\n", "-".repeat(80)));
+    session.file("s/spy/scripts/huge.sh", "a;".repeat(600_000));
+    #[cfg(unix)]
+    std::process::Command::new("chmod").arg("+x").arg(session.path("s/spy/scripts/plain")).status().unwrap();
     session.call(&["inspect", &session.name("s/spy")]);
     session.call(&["inspect", "report-summary", "--json"]);
     session.call(&["inspect", "none"]);

@@ -73,6 +73,24 @@ fn input_that_nobody_reads_is_not_taken() {
     }
 }
 
+/// The first question whether there is input is answered as every later one.
+#[test]
+fn a_poll_knows_of_input_that_is_there() {
+    let session = Session::new();
+    for (command, input, answer) in [
+        ("read -t 0 && echo has || echo none", "x\n", "has\n"),
+        ("python3 -c 'import select, sys; print(bool(select.select([sys.stdin], [], [], 0)[0]))'", "x\n", "True\n"),
+        ("read -t 0 < /dev/null && echo has || echo none; read line; echo $line", "x\n", "has\nx\n"),
+    ] {
+        let mut child = piped(&session, &["exec", command]);
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        drop(stdin);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), answer, "{command}");
+    }
+}
+
 #[test]
 fn output_comes_before_the_command_ends() {
     let session = Session::new();

@@ -1,7 +1,9 @@
 //! Pipes and FIFOs: a bounded ring of bytes between readers and writers.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 
@@ -10,6 +12,8 @@ use crate::sandbox::limits::{Account, LimitName};
 
 /// How much a pipe holds before a writer waits: Linux's 64 KiB.
 pub const PIPE_CAPACITY: usize = 64 * 1024;
+/// How long a poll waits for what fills a pipe to wake up: a thread starts and reads in far less.
+const WAKE_TIME: Duration = Duration::from_millis(20);
 /// Writes up to this length are not mixed with others': POSIX's `PIPE_BUF` on Linux.
 pub const PIPE_BUF: usize = 4096;
 
@@ -32,8 +36,10 @@ pub struct Pipe {
     readable: Notify,
     /// Room arose, or the last reader left, or one came.
     writable: Notify,
-    /// A reader found nothing, or the last one left.
+    /// A reader found nothing for the first time, or the last one left.
     wanted: Notify,
+    /// Whether what fills it waits for [`Pipe::wait_for_demand`].
+    asleep: AtomicBool,
     /// `None`: writers never wait and the data is charged to the memory account.
     capacity: Option<usize>,
     account: Arc<Account>,
@@ -55,6 +61,7 @@ impl Pipe {
             readable: Notify::new(),
             writable: Notify::new(),
             wanted: Notify::new(),
+            asleep: AtomicBool::new(false),
             capacity: (!unbounded).then_some(PIPE_CAPACITY),
             account,
         })
@@ -104,7 +111,9 @@ impl Pipe {
                 return Ok(0);
             }
             drop(state);
-            self.wanted.notify_one();
+            if self.asleep.swap(false, Ordering::Relaxed) {
+                self.wanted.notify_one();
+            }
             return Err(Errno::Again);
         }
         let count = buffer.len().min(state.data.len());
@@ -174,10 +183,26 @@ impl Pipe {
         }
     }
 
-    /// Waits, as the only writer, until a reader has found the pipe empty; answers whether there is still one.
+    /// Says that nothing comes before [`Pipe::wait_for_demand`] was answered.
+    pub fn set_asleep(&self) {
+        self.asleep.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits, as the only writer, until a reader has asked for something; answers whether there is still one.
     pub async fn wait_for_demand(&self) -> bool {
         self.wanted.notified().await;
         self.lock().readers > 0
+    }
+
+    /// Wakes what fills it, and gives it a moment: who polls wants to know of what is there already.
+    pub async fn wake(&self) {
+        if self.asleep.swap(false, Ordering::Relaxed) {
+            let mut changed = std::pin::pin!(self.readable.notified());
+            changed.as_mut().enable();
+            self.wanted.notify_one();
+            // When nothing came the poll goes on as it would have.
+            let _ = tokio::time::timeout(WAKE_TIME, changed).await;
+        }
     }
 
     /// Waits until a writer has come since `seen` was asked ([`Pipe::seen`]), as opening a FIFO for reading does.
@@ -246,13 +271,7 @@ impl PipeReader {
     /// came is not told so.
     pub fn ready(&self) -> (usize, bool) {
         let state = self.pipe.lock();
-        let waiting = state.data.len();
-        let ended = state.writers == 0 && self.before_writers != Some(state.writers_seen);
-        drop(state);
-        if waiting == 0 {
-            self.pipe.wanted.notify_one();
-        }
-        (waiting, ended)
+        (state.data.len(), state.writers == 0 && self.before_writers != Some(state.writers_seen))
     }
 }
 
@@ -352,16 +371,26 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn demand_is_a_read_or_a_poll_that_finds_nothing() {
+    async fn what_fills_a_pipe_wakes_when_somebody_asks() {
         let (reader, writer) = pair(false, account());
-        writer.pipe().write(b"x").await.unwrap();
-        assert_eq!(reader.pipe().try_read(&mut [0; 4]), Ok(1));
+        writer.pipe().set_asleep();
         let waiting = writer.pipe().wait_for_demand();
-        assert!(tokio::time::timeout(std::time::Duration::from_millis(20), waiting).await.is_err());
+        assert!(tokio::time::timeout(Duration::from_millis(20), waiting).await.is_err());
         assert_eq!(reader.pipe().try_read(&mut [0; 4]), Err(Errno::Again));
         assert!(writer.pipe().wait_for_demand().await);
-        assert_eq!(reader.ready(), (0, false));
-        assert!(writer.pipe().wait_for_demand().await);
+
+        let (reader, writer) = pair(false, account());
+        writer.pipe().set_asleep();
+        let filling = tokio::spawn(async move {
+            assert!(writer.pipe().wait_for_demand().await);
+            writer.pipe().write(b"there").await.unwrap();
+        });
+        reader.pipe().wake().await;
+        assert_eq!(reader.ready().0, 5);
+        filling.await.unwrap();
+
+        let (reader, writer) = pair(false, account());
+        writer.pipe().set_asleep();
         drop(reader);
         assert!(!writer.pipe().wait_for_demand().await);
     }

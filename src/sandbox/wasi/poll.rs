@@ -72,6 +72,13 @@ async fn poll_oneoff(caller: &mut Call<'_>, from: u32, events: u32, count: u32, 
         let address = from.checked_add(index * SUBSCRIPTION).ok_or(Errno::Fault)?;
         subscriptions.push(parse(&guest, ctx, address)?);
     }
+    for subscription in &subscriptions {
+        if let What::Read(file) = &subscription.what
+            && let Some(reader) = reader(file)
+        {
+            reader.pipe().wake().await;
+        }
+    }
     let ready = loop {
         let ready = look(&kernel, &subscriptions);
         if !ready.is_empty() {
