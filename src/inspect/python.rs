@@ -1,6 +1,6 @@
 //! What Python scripts name besides modules.
 
-use super::outline::{Fact, Program};
+use super::facts::{Fact, Program};
 
 /// Command lines in strings: `os.system("…")`.
 pub fn programs_in(facts: &[Fact]) -> Vec<Program> {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::outline::{Fact, Facts, Word};
+use super::facts::{Fact, Facts, Word};
 use super::scripts::{Language, Script};
 use super::shell;
 

@@ -1,6 +1,6 @@
 //! What the words of commands mean.
 
-use super::outline::{Fact, Program, Word};
+use super::facts::{Fact, Program, Word};
 use super::scripts::Language;
 
 /// Top folders of Unix systems and of the sandbox: a word that begins with one is a path, not a pattern between slashes.

@@ -1,13 +1,14 @@
 //! What a repository found at one look.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::entry::Entry;
 use super::nearest::nearest;
 use super::report::{Reason, Report};
 use super::scan::Scan;
-use crate::skill::{SkillError, Summary};
+use crate::skill::SkillError;
 
 /// Up to how many skills an error lists all of them.
 const FEW: usize = 12;
@@ -47,46 +48,6 @@ impl RepositoryError {
             },
         };
         Self::Unknown { name: name.to_owned(), hint }
-    }
-}
-
-/// A skill, as far as a catalogue knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    pub(super) summary: Summary,
-    pub(super) folder: Box<Path>,
-    pub(super) root: usize,
-}
-
-impl Entry {
-    /// The skill's name.
-    pub fn name(&self) -> &str {
-        self.summary.name()
-    }
-
-    /// What the skill does and when to use it. A very long one is cut; see [`Summary::description`].
-    pub fn description(&self) -> &str {
-        self.summary.description()
-    }
-
-    /// What else is known without opening it.
-    pub fn summary(&self) -> &Summary {
-        &self.summary
-    }
-
-    /// Its folder on the host, without links.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// The index of the root under which it was found.
-    pub fn root(&self) -> usize {
-        self.root
-    }
-
-    /// Whether the folder has the skill's name, as the specification wants it.
-    fn is_well_named(&self) -> bool {
-        self.folder.file_name().is_some_and(|name| name == self.name())
     }
 }
 

@@ -17,6 +17,7 @@
 //! ```
 
 mod catalogue;
+mod entry;
 mod nearest;
 mod places;
 mod report;
@@ -31,10 +32,10 @@ mod visibility;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use catalogue::{Catalogue, Entry, RepositoryError};
+pub use catalogue::{Catalogue, RepositoryError};
+pub use entry::Entry;
 pub use places::{Origin, WellKnown, well_known};
-pub use report::{Reason, Report};
-pub use scan::FOLDER_LIMIT;
+pub use report::{FOLDER_LIMIT, Reason, Report};
 pub use scope::Scope;
 pub use visibility::{Caller, View};
 

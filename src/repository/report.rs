@@ -3,8 +3,10 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::scan::FOLDER_LIMIT;
 use crate::skill::COLLECTION_DEPTH;
+
+/// How many folders of a root are looked at; a root with more is most likely none.
+pub const FOLDER_LIMIT: usize = 20_000;
 
 /// Something that a repository left out.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

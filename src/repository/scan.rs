@@ -5,13 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::catalogue::Entry;
-use super::report::{Reason, Report};
+use super::entry::Entry;
+use super::report::{FOLDER_LIMIT, Reason, Report};
 use super::stamp::Stamp;
 use crate::skill::{COLLECTION_DEPTH, FILE_NAMES, IGNORED_FOLDERS, Summary};
-
-/// How many folders of a root are looked at; a root with more is most likely none.
-pub const FOLDER_LIMIT: usize = 20_000;
 
 /// From how many on a list is shared among threads.
 const MANY: usize = 256;

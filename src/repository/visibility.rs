@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::catalogue::{Catalogue, Entry, RepositoryError};
+use super::catalogue::{Catalogue, RepositoryError};
+use super::entry::Entry;
 use crate::skill::Skill;
 
 /// Decides whether a caller sees a skill.
