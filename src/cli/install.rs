@@ -106,6 +106,10 @@ pub async fn update(args: UpdateArgs) -> Result<u8, Error> {
             UpdateState::Current => {
                 let _ = writeln!(text, "{name}: up to date");
             }
+            UpdateState::Edited => {
+                let _ = writeln!(text, "{name}: up to date, but edited here");
+                text += &files(&update.difference);
+            }
             UpdateState::Changed => {
                 status = 1;
                 let _ = writeln!(text, "{name}: changed; look at it and add --trust to install it");

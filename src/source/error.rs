@@ -265,6 +265,14 @@ pub enum SourceError {
         /// What is.
         installed: Vec<String>,
     },
+    /// A skill would be installed into itself.
+    #[error("{} lies in the skill {}; choose another root", root.display(), skill.display())]
+    RootInside {
+        /// Where it would be installed.
+        root: PathBuf,
+        /// What would be installed.
+        skill: PathBuf,
+    },
     /// An archive is to be written to what is none.
     #[error("{}: an archive's name ends in .skill or .zip, and only a file is replaced", path.display())]
     NoArchiveName {

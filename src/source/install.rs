@@ -59,6 +59,8 @@ pub struct Update {
 pub enum UpdateState {
     /// The source has what is installed.
     Current,
+    /// The source has what was installed, and the folder here was changed since.
+    Edited,
     /// The source has something else, which was not trusted and not installed.
     Changed,
     /// The new files are installed.
@@ -221,7 +223,14 @@ impl Installer {
         let (mut staged, mut all) = (Vec::new(), Vec::new());
         for (name, path) in found {
             let draft = temporary.path().join(&name);
-            let tree = self.stage(&resolved.folder.join(&path), &draft)?;
+            let origin = resolved.folder.join(&path);
+            let inside = origin
+                .canonicalize()
+                .is_ok_and(|origin| self.root.canonicalize().is_ok_and(|root| root.starts_with(origin)));
+            if inside {
+                return Err(SourceError::RootInside { root: self.root.clone(), skill: origin });
+            }
+            let tree = self.stage(&origin, &draft)?;
             let skill = LockedSkill {
                 name,
                 source: source_text.clone(),
@@ -335,6 +344,10 @@ impl Installer {
                 lock.write(&self.root)?;
             }
             return update(UpdateState::Current, difference);
+        }
+        let source_changed = skill.sha256 != former.sha256 || digest_of(&standing)? == former.sha256;
+        if is_there && !source_changed && !self.discard_changes {
+            return update(UpdateState::Edited, difference);
         }
         if !trust {
             return update(UpdateState::Changed, difference);

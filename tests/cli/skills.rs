@@ -123,6 +123,11 @@ fn skills_come_and_go() {
     session.call(&["update", "--root", &root]);
     session.call(&["update", "pdf", "--trust", "--root", &root]);
     session.call(&["run", "pdf", "--skills", &root, "bash scripts/run.sh"]);
+    session.file("skills/pdf/notes.md", "Mine.\n");
+    session.call(&["update", "--root", &root]);
+    session.call(&["update", "--trust", "--root", &root]);
+    session.call(&["update", "--trust", "--discard-changes", "--root", &root]);
+    session.call(&["add", &from, "--root", &session.name("from/pdf/skills")]);
     session.call(&["remove", "pdf", "--root", &root]);
     session.call(&["remove", "pdf", "--root", &root]);
     session.call(&["list", "--skills", &root]);
