@@ -10,14 +10,14 @@ use clap::Args;
 use super::options::runtime;
 use super::{Error, say};
 use crate::repository::{Entry, Origin, Reason, Report, Repository, well_known};
-use crate::skill::{Host, IGNORED_FOLDERS, Skill, skill_file};
+use crate::skill::{Host, Skill};
 use crate::source::{Cache, CacheBuilder, Place, Progress, Source};
 
 /// The system that scripts see in the sandbox.
 const SANDBOX_OS: &str = "linux";
 
 /// Where skills are looked for.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub struct SkillsArgs {
     /// Folders, archives or http(s) addresses of skills, several with `:` between them; earlier ones count more
     /// [default: $SKILLS_ROOT, else ./skills]
@@ -41,7 +41,7 @@ pub struct SkillsArgs {
 }
 
 /// How archives are fetched.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub struct FetchArgs {
     /// Ask servers whether an archive in the cache is still the newest
     #[arg(long)]
@@ -63,15 +63,7 @@ impl SkillsArgs {
         if name.contains('/') || name.starts_with('.') {
             return Ok(Skill::open(Path::new(name))?);
         }
-        let roots = self.roots().await?;
-        // The folder of this name under the first root counts more than all others: no need to look at thousands.
-        let is_collection = |root: &&PathBuf| self.nested || skill_file(root).is_none();
-        let first = roots.first().filter(is_collection).map(|root| root.join(name));
-        let first = first.filter(|folder| folder.is_dir() && !IGNORED_FOLDERS.contains(&name));
-        if let Some(skill) = first.and_then(|folder| Skill::open(&folder).ok()).filter(|skill| skill.name() == name) {
-            return Ok(skill);
-        }
-        let repository = Repository::builder().roots(roots).nested(self.nested).build();
+        let repository = self.repository().await?;
         repository.open(name).map_err(|error| {
             let catalogue = repository.catalogue();
             let named = |folder: &OsStr| folder == name;

@@ -35,8 +35,7 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// An overview in the order of the items. Descriptions become one line each, so that none can look like another
-    /// skill's.
+    /// An overview in the order of the items. Each text becomes one line, so that none can look like another skill's.
     pub fn new(items: impl IntoIterator<Item = OverviewItem>) -> Self {
         let fold = |text: String| {
             // Nor can it turn the direction of the text behind it.
@@ -46,7 +45,11 @@ impl Overview {
             let text = text.replace(hidden, "");
             text.split_whitespace().collect::<Vec<_>>().join(" ")
         };
-        let items = items.into_iter().map(|item| OverviewItem { description: fold(item.description), ..item });
+        let items = items.into_iter().map(|item| OverviewItem {
+            name: fold(item.name),
+            description: fold(item.description),
+            location: fold(item.location),
+        });
         Self { items: items.collect() }
     }
 

@@ -21,9 +21,9 @@ pub struct Scan {
     done: bool,
     roots: Vec<PathBuf>,
     skills: Vec<Found>,
-    /// Folders whose list of entries matters, as they were; `None`: a root that is not there.
-    folders: Vec<(PathBuf, Option<Stamp>)>,
-    /// Roots and links, with where they led.
+    /// Folders whose list of entries matters, as they were.
+    folders: Vec<(PathBuf, Stamp)>,
+    /// Roots and links, with where they led; `None`: nowhere.
     links: Vec<(PathBuf, Option<PathBuf>)>,
     reports: Vec<Report>,
 }
@@ -32,6 +32,8 @@ pub struct Scan {
 #[derive(Clone)]
 struct Found {
     file: Box<Path>,
+    /// The index of its root.
+    root: usize,
     stamp: Stamp,
     content: Result<Arc<Entry>, Box<Report>>,
 }
@@ -57,33 +59,24 @@ struct Look {
 impl Scan {
     /// Looks again. Answers whether there is something to tell.
     pub fn refresh(&mut self, roots: &[PathBuf], nested: bool) -> bool {
-        if !self.done || shared(&self.folders, |(path, old)| folder_changed(path, *old)).contains(&true) {
+        let changed = |path: &Path, old: &Stamp| fs::metadata(path).map_or(true, |now| !old.still(&now));
+        if !self.done
+            || shared(&self.folders, |(path, old)| changed(path, old)).contains(&true)
+            || self.links.iter().any(|(link, target)| link.canonicalize().ok() != *target)
+        {
             self.look(roots, nested);
             return true;
         }
-        if self.links.iter().any(|(link, target)| link.canonicalize().ok() != *target) {
-            self.look(roots, nested);
-            return true;
-        }
-        let changed =
-            shared(&self.skills, |found| fs::metadata(&found.file).map_or(true, |now| !found.stamp.still(&now)));
-        let changed: Vec<usize> =
-            changed.iter().enumerate().filter(|(_, changed)| **changed).map(|(at, _)| at).collect();
+        let changed = shared(&self.skills, |found| changed(&found.file, &found.stamp));
         let mut news = false;
-        for at in changed {
-            let found = &mut self.skills[at];
-            let root = found.content.as_ref().map_or(usize::MAX, |entry| entry.root);
-            match read(found.file.clone(), root) {
-                Some(now) if root != usize::MAX => {
-                    news |= now.content != found.content;
-                    *found = now;
-                }
-                // A skill that came or went changes what is to be looked at.
-                _ => {
-                    self.look(roots, nested);
-                    return true;
-                }
-            }
+        for (found, _) in self.skills.iter_mut().zip(changed).filter(|(_, changed)| *changed) {
+            let Some(now) = read(found.file.clone(), found.root) else {
+                // A skill that went changes what is to be looked at.
+                self.look(roots, nested);
+                return true;
+            };
+            news |= now.content != found.content;
+            *found = now;
         }
         news
     }
@@ -116,7 +109,8 @@ impl Scan {
                     self.look_through(Place { folder, depth: 0, root: index }, nested, &known);
                 }
                 _ => {
-                    self.folders.push((root.clone(), None));
+                    // A file may become a folder.
+                    self.folders.extend(fs::metadata(root).map(|file| (root.clone(), Stamp::of(&file))));
                     self.reports.push(Report::new(root, Reason::NoRoot));
                 }
             }
@@ -159,9 +153,7 @@ impl Scan {
                     next.extend(look.folders.into_iter().map(|folder| Place { folder, depth, root: index }));
                     links.extend(look.links.into_iter().map(|link| (link, depth)));
                 }
-                if look.stamp.is_some() {
-                    self.folders.push((place.folder, look.stamp));
-                }
+                self.folders.extend(look.stamp.map(|stamp| (place.folder, stamp)));
             }
             if cut {
                 return;
@@ -189,13 +181,6 @@ impl Scan {
     }
 }
 
-fn folder_changed(path: &Path, old: Option<Stamp>) -> bool {
-    match (old, fs::metadata(path)) {
-        (None, now) => now.is_ok_and(|now| now.is_dir()),
-        (Some(old), now) => now.map_or(true, |now| !old.still(&now)),
-    }
-}
-
 /// Looks into a folder: for its SKILL.md, and for further folders when it is no skill or `nested`.
 fn look(place: &Place, nested: bool, known: &HashMap<Box<Path>, Found>) -> Look {
     let mut look = Look::default();
@@ -203,7 +188,7 @@ fn look(place: &Place, nested: bool, known: &HashMap<Box<Path>, Found>) -> Look 
     let stamp = fs::metadata(&place.folder).ok().map(|metadata| Stamp::of(&metadata));
     for name in FILE_NAMES {
         let file = place.folder.join(name).into_boxed_path();
-        let old = known.get(&file).filter(|old| old.content.as_ref().is_ok_and(|entry| entry.root == place.root));
+        let old = known.get(&file).filter(|old| old.root == place.root);
         look.skill = match old {
             Some(old) if fs::metadata(&file).is_ok_and(|now| old.stamp.still(&now)) => Some(old.clone()),
             _ => read(file, place.root),
@@ -253,14 +238,14 @@ fn read(file: Box<Path>, root: usize) -> Option<Found> {
     if !metadata.is_file() {
         let cause = format!("{}: is no regular file", file.display());
         let content = Err(Box::new(Report::new(folder, Reason::Unusable(cause))));
-        return Some(Found { stamp: Stamp::of(&metadata), file, content });
+        return Some(Found { stamp: Stamp::of(&metadata), file, root, content });
     }
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let content = match Summary::read(&file, &name) {
         Ok(summary) => Ok(Arc::new(Entry { summary, folder: folder.into(), root })),
         Err(error) => Err(Box::new(Report::new(folder, Reason::Unusable(error.to_string())))),
     };
-    Some(Found { file, stamp: Stamp::of(&metadata), content })
+    Some(Found { file, root, stamp: Stamp::of(&metadata), content })
 }
 
 /// Does something with each item of a list, on several threads when it is long; the answers in the list's order.

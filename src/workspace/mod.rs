@@ -20,6 +20,7 @@ pub use skill::hidden_entries;
 
 /// Where the workspace is in the sandbox.
 const GUEST: &str = "/workspace";
+
 /// Why a workspace cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
