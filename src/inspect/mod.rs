@@ -17,12 +17,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod commands;
 mod facts;
 mod outline;
-mod python;
+mod programs;
 mod report;
 mod scripts;
-mod shell;
+mod text;
 
 use std::sync::Arc;
 
@@ -48,7 +49,7 @@ pub enum InspectError {
 /// # Errors
 /// When the sandbox cannot be made, or its shell or Python does not answer.
 pub async fn inspect(skill: &Skill, runtime: &Arc<Runtime>) -> Result<PermissionReport, InspectError> {
-    let scripts = scripts::find(skill);
+    let (scripts, left_out) = scripts::find(skill);
     let facts = outline::read(skill, &scripts, runtime).await?;
-    Ok(report::assemble(&scripts, &facts, &format!("{}/", skill.sandbox_path())))
+    Ok(report::assemble(&scripts, &left_out, &facts, &format!("{}/", skill.sandbox_path())))
 }

@@ -16,14 +16,18 @@ import sys
 
 MOST = 1 << 20
 # Functions that run a command, whatever they are called through.
-RUNNERS = re.compile(r"(system|popen|Popen|check_call|check_output|getoutput|getstatusoutput|exec[lv]p?e?|spawn[lv]p?e?"
-                     r"|posix_spawnp?|create_subprocess_(exec|shell))$")
+RUNNERS = re.compile(
+    r"(system|popen|Popen|check_call|check_output|getoutput|getstatusoutput"
+    r"|exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|create_subprocess_(exec|shell))$"
+)
 # The same, but with names that other functions have too.
 AMBIGUOUS = {"run", "call", "spawn"}
 # Modules from which those run commands.
 PROCESSES = {"subprocess", "os", "pty", "asyncio", "runpy"}
-PATHS = re.compile(r"(?<![\w.$}/-])(?:~|\$HOME|\$\{HOME\}|/(?:Users|app|boot|data|dev|etc|home|lib|mnt|opt|private|proc|root|run|srv|sys"
-                   r"|tmp|usr|var))/[\w./-]+")
+PATHS = re.compile(
+    r"(?<![\w.$}/-])(?:~|\$HOME|\$\{HOME\}"
+    r"|/(?:Users|app|boot|data|dev|etc|home|lib|mnt|opt|private|proc|root|run|srv|sys|tmp|usr|var))/[\w./-]+"
+)
 modules = set()
 
 
@@ -116,16 +120,15 @@ def found(shown, line, name):
 def call(shown, node, names, offset):
     line = offset + node.lineno
     function = node.func
-    base = ""
     if isinstance(function, ast.Attribute):
         name = function.attr
-        base = names.get(getattr(function.value, "id", ""), "")
+        of_processes = getattr(function.value, "id", "") in names
     else:
-        name = getattr(function, "id", "")
-        name = names.get(name, name)
-        base = "subprocess" if name in AMBIGUOUS and getattr(function, "id", "") in names else ""
+        # `from subprocess import run as r`
+        of_processes = getattr(function, "id", "") in names
+        name = names.get(getattr(function, "id", ""), getattr(function, "id", ""))
     first = next(iter(node.args), None) or next((k.value for k in node.keywords if k.arg in ("args", "name")), None)
-    if name == "getattr" and node.args and names.get(getattr(node.args[0], "id", "")):
+    if name == "getattr" and node.args and getattr(node.args[0], "id", "") in names:
         say(shown, line, unknown=f"calls {written(node)}")
     elif name in ("import_module", "__import__") and first:
         wanted = constant(first)
@@ -141,14 +144,15 @@ def call(shown, node, names, offset):
             say(shown, line, unknown=f"runs Python from {written(first)}")
         else:
             python(shown, code, line - 1)
-    elif RUNNERS.match(name) or name in AMBIGUOUS and base:
+    elif RUNNERS.match(name) or name in AMBIGUOUS and of_processes:
         listed = words(first) if first else None
+        text = constant(first) if first else None
         if listed:
             say(shown, line, words=listed)
-        elif first and constant(first) is not None and name.startswith(("exec", "spawn", "posix", "create_subprocess_exec")):
-            say(shown, line, words=[constant(first)])
-        elif first and constant(first) is not None:
-            say(shown, line, shell=constant(first))
+        elif text is not None and name.startswith(("exec", "spawn", "posix", "create_subprocess_exec")):
+            say(shown, line, words=[text])
+        elif text is not None:
+            say(shown, line, shell=text)
         else:
             say(shown, line, unknown=f"runs {written(first or node)}")
 

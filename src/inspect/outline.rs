@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::facts::{Fact, Facts, Program};
 use super::scripts::{Language, Script};
-use super::{InspectError, python, shell};
+use super::{InspectError, programs, text};
 use crate::skill::Skill;
 use crate::{Input, Mount, Runtime, Sandbox};
 
@@ -49,11 +49,11 @@ pub async fn read(skill: &Skill, scripts: &[Script], runtime: &Arc<Runtime>) -> 
     let mut known = Facts::default();
     known.commands.extend(runtime.programs().commands().into_iter().map(|command| command.name));
     known.commands.extend(ask(&sandbox, &["bash", "-c", BUILTINS], "").await?.lines().map(str::to_owned));
-    let of = |language: Language| scripts.iter().filter(move |script| script.language == language);
+    let of = |language: &'static Language| scripts.iter().filter(move |script| script.language == *language);
     let path = |script: &Script| format!("{place}/{}", script.path);
 
     let mut facts = Vec::new();
-    for script in of(Language::Shell) {
+    for script in of(&Language::Shell) {
         if std::fs::metadata(skill.folder().join(&script.path)).is_ok_and(|metadata| metadata.len() > SCRIPT_MAX) {
             let error = Some(format!("larger than {SCRIPT_MAX} bytes"));
             facts.push(Fact { file: script.path.clone(), line: 1, error, ..Fact::default() });
@@ -63,41 +63,36 @@ pub async fn read(skill: &Skill, scripts: &[Script], runtime: &Arc<Runtime>) -> 
     }
     let mut question = Question::default();
     let kinds = [
-        (Language::Shell, &mut question.shell),
-        (Language::Python, &mut question.python),
-        (Language::Wasm, &mut question.wasm),
-        (Language::Requirements, &mut question.requirements),
+        (&Language::Shell, &mut question.shell),
+        (&Language::Python, &mut question.python),
+        (&Language::Wasm, &mut question.wasm),
+        (&Language::Requirements, &mut question.requirements),
     ];
     for (language, files) in kinds {
         let read = |script: &&Script| !facts.iter().any(|fact: &Fact| fact.error.is_some() && fact.file == script.path);
         files.extend(of(language).filter(read).map(|script| (script.path.clone(), path(script))));
     }
-    let mut nested = shell::programs_in(&facts);
-    question.sources.extend(nested.python.drain(..).map(|program| (program.key(), program.text)));
+    let nested = programs::find(&facts);
+    question.sources.extend(nested.python.into_iter().map(|program| (program.key(), program.text)));
     let (found, has) = ask_python(&sandbox, &question).await?;
-    let mut programs = VecDeque::from(nested.shell);
-    programs.extend(python::programs_in(&found));
-    let called = shell::programs_in(&found);
-    programs.extend(called.shell);
-    facts.extend(called.python.into_iter().map(unread));
+    let mut waiting = VecDeque::from(nested.shell);
+    let nested = programs::find(&found);
+    waiting.extend(nested.shell);
+    facts.extend(found);
+    // Python within Python's strings, or deeper, is not read.
+    facts.extend(nested.python.into_iter().map(unread));
     for _ in 0..STRINGS_MAX {
-        let Some(program) = programs.pop_front() else { break };
+        let Some(program) = waiting.pop_front() else { break };
         let more = outline(&sandbox, "/dev/stdin", &program.file, program.offset, &program.text).await?;
-        // Strings in strings are commands too.
-        let inner = shell::programs_in(&more);
-        programs.extend(inner.shell);
-        facts.extend(inner.python.into_iter().map(unread));
+        let nested = programs::find(&more);
+        waiting.extend(nested.shell);
+        facts.extend(nested.python.into_iter().map(unread));
         facts.extend(more);
     }
-    facts.extend(programs.into_iter().map(unread));
-    // What the strings and Python scripts name was not known before.
-    let rest = Question {
-        paths: facts.iter().chain(&found).flat_map(shell::paths).chain(found.iter().flat_map(python::paths)).collect(),
-        ..Question::default()
-    };
+    facts.extend(waiting.into_iter().map(unread));
+    let rest = Question { paths: facts.iter().flat_map(text::paths).collect(), ..Question::default() };
     let (_, more) = ask_python(&sandbox, &rest).await?;
     sandbox.close().await;
-    facts.extend(found);
     known.modules = has.modules;
     known.paths = more.paths;
     known.facts = facts;

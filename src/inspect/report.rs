@@ -5,9 +5,11 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::commands::{Reads, invocations, reads};
 use super::facts::{Fact, Facts, Word};
 use super::scripts::{Language, Script};
-use super::shell;
+use super::text;
+use crate::skill::FileFinding;
 
 /// Most places that are listed of one thing.
 const PLACES: usize = 20;
@@ -75,9 +77,9 @@ impl Uses {
     }
 }
 
-/// The report of what was found.
-/// `place` is where the skill is in the sandbox, with a `/` at the end.
-pub fn assemble(scripts: &[Script], known: &Facts, place: &str) -> PermissionReport {
+/// The report of what was found. `left_out` are files that could not be looked at; `place` is where the skill is in the
+/// sandbox, with a `/` at the end.
+pub fn assemble(scripts: &[Script], left_out: &[FileFinding], known: &Facts, place: &str) -> PermissionReport {
     // A function counts in its own file only, and not for what wrappers run.
     let functions: BTreeSet<(&str, &str)> =
         known.facts.iter().filter_map(|fact| Some((fact.file.as_str(), fact.function.as_deref()?))).collect();
@@ -100,35 +102,37 @@ pub fn assemble(scripts: &[Script], known: &Facts, place: &str) -> PermissionRep
     let mut uses: [Uses; 8] = Default::default();
     let [commands, modules, packages, wasm_imports, files, hosts, unknown, errors] = &mut uses;
     for fact in &known.facts {
-        for (index, command) in fact.words.iter().flat_map(|words| shell::commands(words).into_iter().enumerate()) {
-            match command {
-                Err(raw) => unknown.add(format!("runs {raw}"), None, fact),
-                Ok(name) if index == 0 && functions.contains(&(fact.file.as_str(), name)) => {}
-                Ok(name) if name.contains('/') => match own(name) {
-                    Some(script) => commands.add(name, Some(runs(script.language)), fact),
+        for (index, command) in fact.words.iter().flat_map(|words| invocations(words).into_iter().enumerate()) {
+            match command[0].certain() {
+                None => unknown.add(format!("runs {}", command[0].text()), None, fact),
+                Some(name) if index == 0 && functions.contains(&(fact.file.as_str(), name)) => {}
+                Some(name) if name.contains('/') => match own(name) {
+                    Some(script) => commands.add(name, Some(runs(&script.language, known)), fact),
                     None => commands.add(name, known.paths.get(name).copied().filter(|_| name.starts_with('/')), fact),
                 },
-                Ok(name) => commands.add(name, Some(known.commands.contains(name)), fact),
+                Some(name) => commands.add(name, Some(known.commands.contains(name)), fact),
+            }
+            for read in reads(command).1 {
+                let is_known = match &read {
+                    Reads::Text(_) => true,
+                    Reads::Unknown => false,
+                    Reads::File(file) => {
+                        file.certain().is_some_and(|path| own(path.trim_start_matches(place)).is_some())
+                    }
+                    Reads::Input => documents.contains(&(fact.file.as_str(), fact.line)),
+                };
+                if !is_known {
+                    let text = command.iter().map(Word::text).collect::<Vec<_>>().join(" ");
+                    unknown.add(format!("runs {text}"), None, fact);
+                }
             }
         }
-        if let Some(words) = fact.words.as_deref().filter(|words| shell::runs_unknown(words))
-            && !documents.contains(&(fact.file.as_str(), fact.line))
-        {
-            let text = words.iter().map(Word::text).collect::<Vec<_>>().join(" ");
-            unknown.add(format!("runs {text}"), None, fact);
-        }
-        if let Some(file) = fact.words.as_deref().and_then(shell::file_run) {
-            match file.certain() {
-                Some(path) if own(path.trim_start_matches(place)).is_some() => {}
-                _ => unknown.add(format!("runs the file {}, which was not read", file.text()), None, fact),
-            }
-        }
-        for path in shell::paths(fact).into_iter().chain(super::python::paths(fact)) {
+        for path in text::paths(fact) {
             let available = known.paths.get(&path).copied();
             files.add(path, available, fact);
         }
         let words = fact.words.iter().flatten().chain(&fact.target).map(Word::text);
-        for host in words.chain(fact.string.as_deref()).chain(fact.package.as_deref()).flat_map(shell::hosts) {
+        for host in words.chain(fact.string.as_deref()).chain(fact.package.as_deref()).flat_map(text::hosts) {
             hosts.add(host, Some(false), fact);
         }
         for package in fact.words.iter().flat_map(|words| pip_packages(words)).chain(fact.package.as_deref()) {
@@ -152,18 +156,26 @@ pub fn assemble(scripts: &[Script], known: &Facts, place: &str) -> PermissionRep
             errors.add(error, None, fact);
         }
     }
+    for finding in left_out {
+        let at = Fact { file: finding.file.clone(), line: finding.finding.line, ..Fact::default() };
+        errors.add(&finding.finding.message, None, &at);
+    }
     let [commands, modules, packages, wasm_imports, files, hosts, unknown, errors] = uses.map(Uses::list);
     let script = |script: &Script| Use {
         name: format!("{} ({})", script.path, script.language),
-        available: Some(runs(script.language)),
+        available: Some(runs(&script.language, known)),
         places: Vec::new(),
     };
     let scripts = scripts.iter().filter(|script| script.language != Language::Requirements).map(script).collect();
     PermissionReport { scripts, commands, modules, packages, wasm_imports, files, hosts, unknown, errors }
 }
 
-fn runs(language: Language) -> bool {
-    !matches!(language, Language::Other(_))
+/// Whether something in the sandbox runs it.
+fn runs(language: &Language, known: &Facts) -> bool {
+    match language {
+        Language::Other(command) => known.commands.contains(command),
+        _ => true,
+    }
 }
 
 /// What `pip install` is asked for.

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::skill::Skill;
+use crate::skill::{FileFinding, Skill};
 
 /// What runs a script.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Language {
     /// bash, sh and their kin.
     Shell,
@@ -17,8 +17,8 @@ pub enum Language {
     Wasm,
     /// A list of Python packages.
     Requirements,
-    /// Something the sandbox has no reader for.
-    Other(&'static str),
+    /// This command; what it reads is not looked into.
+    Other(String),
 }
 
 /// A program of a skill.
@@ -33,43 +33,37 @@ pub struct Script {
 /// What is read of a file to know it: a first line, as long as Linux takes it.
 const HEAD: u64 = 256;
 
-/// Languages by the end of a file's name.
-const EXTENSIONS: [(&str, Language); 16] = [
-    ("sh", Language::Shell),
-    ("bash", Language::Shell),
-    ("py", Language::Python),
-    ("pyw", Language::Python),
-    ("wasm", Language::Wasm),
-    ("js", Language::Other("node")),
-    ("mjs", Language::Other("node")),
-    ("cjs", Language::Other("node")),
-    ("ts", Language::Other("node")),
-    ("rb", Language::Other("ruby")),
-    ("pl", Language::Other("perl")),
-    ("php", Language::Other("php")),
-    ("lua", Language::Other("lua")),
-    ("r", Language::Other("Rscript")),
-    ("ps1", Language::Other("pwsh")),
-    ("zsh", Language::Other("zsh")),
+/// Interpreters by the end of a file's name.
+const EXTENSIONS: [(&str, &str); 14] = [
+    ("sh", "sh"),
+    ("bash", "bash"),
+    ("py", "python"),
+    ("pyw", "python"),
+    ("js", "node"),
+    ("mjs", "node"),
+    ("cjs", "node"),
+    ("ts", "node"),
+    ("rb", "ruby"),
+    ("pl", "perl"),
+    ("php", "php"),
+    ("lua", "lua"),
+    ("r", "Rscript"),
+    ("ps1", "pwsh"),
 ];
 
-/// Languages by the interpreter in a first line.
-const INTERPRETERS: [(&str, Language); 11] = [
-    ("bash", Language::Shell),
-    ("ash", Language::Shell),
-    ("ksh", Language::Shell),
-    ("sh", Language::Shell),
-    ("dash", Language::Shell),
-    ("python", Language::Python),
-    ("node", Language::Other("node")),
-    ("ruby", Language::Other("ruby")),
-    ("perl", Language::Other("perl")),
-    ("zsh", Language::Other("zsh")),
-    ("Rscript", Language::Other("Rscript")),
-];
+impl Language {
+    /// What an interpreter of this name reads.
+    fn of(interpreter: &str) -> Self {
+        match interpreter.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
+            "bash" | "sh" | "dash" | "ash" | "ksh" => Self::Shell,
+            "python" => Self::Python,
+            _ => Self::Other(interpreter.to_owned()),
+        }
+    }
+}
 
-/// The programs of a skill, by path.
-pub fn find(skill: &Skill) -> Vec<Script> {
+/// The programs of a skill, by path, and what could not be looked at.
+pub fn find(skill: &Skill) -> (Vec<Script>, Vec<FileFinding>) {
     let files = skill.files();
     let mut scripts: Vec<Script> = files
         .documents
@@ -81,7 +75,7 @@ pub fn find(skill: &Skill) -> Vec<Script> {
         })
         .collect();
     scripts.sort_by(|a, b| a.path.cmp(&b.path));
-    scripts
+    (scripts, files.findings)
 }
 
 fn language(path: &Path) -> Option<Language> {
@@ -98,18 +92,16 @@ fn language(path: &Path) -> Option<Language> {
         let line = String::from_utf8_lossy(line);
         let mut words =
             line.lines().next().unwrap_or_default().split_whitespace().flat_map(|word| word.rsplit('/').next());
-        // A line without an interpreter is none; whoever runs the file names one.
         let interpreter = words.find(|word| *word != "env" && !word.starts_with('-') && !word.contains('='));
-        let name = interpreter.unwrap_or("sh").trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        let known = INTERPRETERS.iter().find(|(interpreter, _)| *interpreter == name);
-        return Some(known.map_or(Language::Other("an unknown interpreter"), |(_, language)| *language));
+        // A line that names none is as none: the shell takes it for a comment.
+        return Some(Language::of(interpreter.unwrap_or("sh")));
     }
     let Some(extension) = path.extension() else {
         // A program without `#!` is a shell script, as execvp has it.
         return (is_executable(path) && !head.contains(&0)).then_some(Language::Shell);
     };
     let extension = extension.to_str()?.to_ascii_lowercase();
-    EXTENSIONS.iter().find(|(known, _)| *known == extension).map(|(_, language)| *language)
+    EXTENSIONS.iter().find(|(known, _)| *known == extension).map(|(_, interpreter)| Language::of(interpreter))
 }
 
 fn is_executable(path: &Path) -> bool {
