@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::{Error, print};
 use crate::skill::{Manifest, Severity, check};
+use crate::source::is_folder_name;
 
 /// Arguments of `wskill new`.
 #[derive(Debug, Args)]
@@ -64,6 +65,9 @@ pub fn new(args: &NewArgs) -> Result<u8, Error> {
     let folder = args.root.join(&args.name);
     if Path::new(&args.name).components().count() != 1 || args.name.contains(['/', '\\']) {
         return Err(format!("{}: a name is no path; use --root DIR for the place", args.name).into());
+    }
+    if !args.name.is_empty() && !is_folder_name(&args.name) {
+        return Err(format!("{}: some systems have no folder of this name; choose another", args.name).into());
     }
     if folder.symlink_metadata().is_ok() {
         return Err(format!("{} is there already", folder.display()).into());

@@ -38,7 +38,7 @@ impl Word {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Fact {
-    /// The script's path in the skill, or a key that [`Facts`] made of one.
+    /// The script's path in the skill, or the key of a [`Program`] in it.
     pub file: String,
     /// The line, from 1.
     pub line: u32,

@@ -1,8 +1,8 @@
 //! Where skills come from: folders, archives on disk, archives behind an http(s) address.
 //!
 //! [`Source`] is what a user writes, [`Cache`] turns it into a folder, [`Installer`] keeps copies of skills under a
-//! root with a lock file of digests, and [`pack`] makes the archive that all of these read. Nothing here knows what a
-//! skill means beyond "a folder with a `SKILL.md`", and nothing here runs anything.
+//! root with a lock file of digests, and [`pack`] makes the archive that all of these read. Of a skill nothing here needs
+//! more than its name, and nothing here runs anything.
 //!
 //! # What is trusted
 //!
@@ -51,5 +51,7 @@ pub use digest::{Sha256Sum, tree_digest};
 pub use error::SourceError;
 pub use install::{Difference, Installer, Update, UpdateState};
 pub use limits::{Limits, MAX_REDIRECTS, Timeouts};
+#[cfg(feature = "cli")]
+pub(crate) use lock::is_folder_name;
 pub use lock::{LockFile, LockedSkill};
 pub use spec::{Place, Source};

@@ -94,6 +94,7 @@ fn a_new_skill_is_valid_and_passes_its_own_cases() {
     session.call(&["new", "line-count", "--root", &root]);
     session.call(&["new", "Line_Count", "--root", &root]);
     session.call(&["new", "../x", "--root", &root]);
+    session.call(&["new", "aux", "--root", &root]);
     fs::write(session.path("mine/line-count/scripts/count.sh"), "echo 'work/two.txt: 3'; exit 3\n").unwrap();
     session.call(&["test", &folder]);
     session.call(&["test", &folder, "--filter", "missing"]);
