@@ -16,7 +16,16 @@ use sha2::{Digest, Sha256};
 
 use common::wskill;
 
-const SKILLS: [&str; 5] = ["csv-insight", "log-triage", "python-math", "report-summary", "user-file-ops"];
+const SKILLS: [&str; 8] = [
+    "csv-insight",
+    "data-analysis",
+    "file-tools",
+    "log-triage",
+    "python-math",
+    "report-summary",
+    "user-file-ops",
+    "weather-tools",
+];
 
 fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -79,6 +88,16 @@ fn csv_insight() {
 }
 
 #[test]
+fn data_analysis() {
+    check_all("data-analysis");
+}
+
+#[test]
+fn file_tools() {
+    check_all("file-tools");
+}
+
+#[test]
 fn log_triage() {
     check_all("log-triage");
 }
@@ -96,6 +115,11 @@ fn report_summary() {
 #[test]
 fn user_file_ops() {
     check_all("user-file-ops");
+}
+
+#[test]
+fn weather_tools() {
+    check_all("weather-tools");
 }
 
 #[test]

@@ -1,0 +1,1 @@
+"""Reading, grouping and drawing sales: what the scripts share."""
