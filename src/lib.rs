@@ -1,6 +1,7 @@
 //! Runs untrusted Agent Skills as WebAssembly processes: bash and Python scripts, unmodified, calling each other and the
 //! Unix tools, in a sandbox that a skill cannot leave.
 
+pub mod artifact;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
