@@ -10,6 +10,7 @@ pub mod inspect;
 pub mod prompt;
 pub mod repository;
 mod sandbox;
+pub mod session;
 pub mod skill;
 pub mod source;
 #[cfg(feature = "cli")]
