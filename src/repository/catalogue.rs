@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::entry::Entry;
 use super::nearest::nearest;
 use super::report::{Reason, Report};
 use super::scan::Scan;
+use super::search::Index;
 use crate::skill::SkillError;
 
 /// Up to how many skills an error lists all of them.
@@ -57,6 +58,8 @@ pub struct Catalogue {
     entries: Vec<Arc<Entry>>,
     reports: Vec<Report>,
     roots: Vec<PathBuf>,
+    /// Made when it is first searched.
+    index: OnceLock<Index>,
 }
 
 impl Catalogue {
@@ -82,7 +85,7 @@ impl Catalogue {
         }
         let mut entries: Vec<_> = winners.into_values().map(Arc::clone).collect();
         entries.sort_unstable_by(|a, b| a.name().cmp(b.name()));
-        Self { entries, reports, roots: scan.roots().to_vec() }
+        Self { entries, reports, roots: scan.roots().to_vec(), index: OnceLock::new() }
     }
 
     /// The skills, sorted by name.
@@ -98,6 +101,11 @@ impl Catalogue {
     /// The roots, in the order in which they count.
     pub fn roots(&self) -> &[PathBuf] {
         &self.roots
+    }
+
+    /// The words of the skills.
+    pub(super) fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::of(&self.entries))
     }
 
     /// Where a skill is among the [`entries`](Self::entries).

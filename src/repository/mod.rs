@@ -23,20 +23,25 @@ mod places;
 mod report;
 mod scan;
 mod scope;
+mod search;
 mod stamp;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic)]
 mod tests;
 mod visibility;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use catalogue::{Catalogue, RepositoryError};
 pub use entry::Entry;
+pub(crate) use nearest::nearest;
 pub use places::{Origin, WellKnown, well_known};
 pub use report::{FOLDER_LIMIT, Reason, Report};
 pub use scope::Scope;
+pub use search::{Hit, search};
+pub(crate) use search::{NAME_WEIGHT, Query};
 pub use visibility::{Caller, View};
 
 use crate::skill::Skill;

@@ -53,12 +53,38 @@ impl View {
 
     /// The skills that the caller sees, sorted by name.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.indexed().map(|(_, entry)| entry)
+    }
+
+    /// The same, with their places in the catalogue.
+    pub(super) fn indexed(&self) -> impl Iterator<Item = (usize, &Entry)> {
         let all = self.catalogue.entries();
         let (whole, some) = match &self.shown {
             None => (all, &[][..]),
             Some(shown) => (&[][..], shown.as_slice()),
         };
-        whole.iter().map(Arc::as_ref).chain(some.iter().filter_map(|index| Some(&**all.get(*index as usize)?)))
+        let some = some.iter().filter_map(|index| Some((*index as usize, all.get(*index as usize)?)));
+        whole.iter().enumerate().chain(some).map(|(index, entry)| (index, &**entry))
+    }
+
+    pub(super) fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// A view of those of the skills that a condition holds for; the others are unknown to it.
+    ///
+    /// ```
+    /// use wskill::repository::{Caller, Repository};
+    ///
+    /// let view = Repository::builder().root("skills").build().view(Caller::default());
+    /// let for_models = view.only(|entry| entry.summary().is_model_invocable());
+    /// assert!(for_models.len() <= view.len());
+    /// ```
+    #[must_use]
+    pub fn only(&self, condition: impl Fn(&Entry) -> bool) -> Self {
+        let kept = self.indexed().filter(|(_, entry)| condition(entry));
+        let shown = kept.filter_map(|(index, _)| u32::try_from(index).ok()).collect();
+        Self { catalogue: Arc::clone(&self.catalogue), shown: Some(shown) }
     }
 
     /// How many there are.
