@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::clean::{AVAILABLE, description, one_line};
+
 /// A skill in an overview.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OverviewItem {
@@ -35,20 +37,13 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// An overview in the order of the items. Each text becomes one line, so that none can look like another skill's.
+    /// An overview in the order of the items. Each text becomes one line without hidden characters, so that none can
+    /// look like another skill's; descriptions are cut after 1,024 characters.
     pub fn new(items: impl IntoIterator<Item = OverviewItem>) -> Self {
-        let fold = |text: String| {
-            // Nor can it turn the direction of the text behind it.
-            let hidden = |c: char| {
-                c.is_control() && !c.is_whitespace() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-            };
-            let text = text.replace(hidden, "");
-            text.split_whitespace().collect::<Vec<_>>().join(" ")
-        };
         let items = items.into_iter().map(|item| OverviewItem {
-            name: fold(item.name),
-            description: fold(item.description),
-            location: fold(item.location),
+            name: one_line(&item.name),
+            description: description(&item.description),
+            location: one_line(&item.location),
         });
         Self { items: items.collect() }
     }
@@ -62,7 +57,8 @@ impl Overview {
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         if !self.items.is_empty() {
-            text.push_str("Available skills:\n");
+            text.push_str(AVAILABLE);
+            text.push('\n');
         }
         for item in &self.items {
             // Writing to a string does not fail.
