@@ -1,6 +1,8 @@
 //! Runs untrusted Agent Skills as WebAssembly processes: bash and Python scripts, unmodified, calling each other and the
 //! Unix tools, in a sandbox that a skill cannot leave.
 
+#[cfg(feature = "agent")]
+pub mod agent;
 pub mod artifact;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
