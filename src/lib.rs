@@ -4,11 +4,13 @@
 #[cfg(feature = "agent")]
 pub mod agent;
 pub mod artifact;
+pub mod audit;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
 #[cfg(feature = "cli")]
 pub mod inspect;
+pub mod policy;
 pub mod prompt;
 pub mod repository;
 mod sandbox;

@@ -138,7 +138,7 @@ pub fn timestamp() -> String {
 }
 
 /// Seconds since 1970 as RFC 3339 writes them.
-fn utc(seconds: u64) -> String {
+pub fn utc(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // Years are counted from March, in eras of 400, so that the leap day is the last of its year.
     let days = days + 719_468;

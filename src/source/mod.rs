@@ -54,4 +54,5 @@ pub use limits::{Limits, MAX_REDIRECTS, Timeouts};
 #[cfg(feature = "cli")]
 pub(crate) use lock::is_folder_name;
 pub use lock::{LockFile, LockedSkill};
+pub(crate) use lock::{replace, timestamp, utc};
 pub use spec::{Place, Source};
