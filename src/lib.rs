@@ -9,6 +9,8 @@ pub mod audit;
 #[doc(hidden)]
 pub mod cli;
 #[cfg(feature = "cli")]
+pub mod config;
+#[cfg(feature = "cli")]
 pub mod inspect;
 pub mod policy;
 pub mod prompt;

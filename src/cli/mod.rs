@@ -5,6 +5,7 @@
 //! Other subcommands exit with 0, 1, or 2 for wrong usage.
 
 mod check;
+mod config;
 mod hints;
 mod inspect;
 mod install;
@@ -73,6 +74,8 @@ enum Command {
     Setup(setup::SetupArgs),
     /// List the commands that exist in the sandbox.
     Programs(programs::ProgramsArgs),
+    /// Print what wskill.toml of the user and of the project set, and where each value comes from.
+    Config(config::ConfigArgs),
     /// Compile a module from standard input to standard output: what wskill calls for modules of skills.
     #[command(hide = true)]
     CompileModule {
@@ -127,6 +130,7 @@ pub fn main() -> ExitCode {
         Command::Update(args) => block_on(install::update(args)),
         Command::Setup(args) => block_on(setup::setup(args)),
         Command::Programs(args) => programs::programs(&args),
+        Command::Config(args) => config::config(&args),
         Command::CompileModule { flavour } => return compile_module(&flavour),
     };
     match done {

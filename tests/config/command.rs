@@ -47,8 +47,8 @@ fn the_command_line_tells_what_holds_and_why() {
     }
     assert_eq!(
         err,
-        "wskill: warning: project/wskill.toml:1: `limits.memory` is not used: a project's file may only tighten it, and \
-         it is \"512M\" (xdg/wskill/wskill.toml:2)\n\
+        "wskill: warning: project/wskill.toml:1: `limits.memory` is not used: a project's file may only tighten it, \
+         and it is \"512M\" (xdg/wskill/wskill.toml:2)\n\
          wskill: there are settings for pdf; see them with `wskill config --skill NAME`\n"
     );
     let (_, out, err) = command(&files, &["--json", "--skill", "pdf"]);

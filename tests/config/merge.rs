@@ -11,7 +11,8 @@ use super::files::Files;
 #[test]
 fn a_project_counts_more_where_it_guards_nothing() {
     let files = Files::new(
-        "[run]\nsave_as_artifacts = true\noutputs.globs = [\"a\", \"b\"]\n[skills]\nroots = [\"mine\"]\nnested = true\n",
+        "[run]\nsave_as_artifacts = true\noutputs.globs = [\"a\", \"b\"]\n\
+         [skills]\nroots = [\"mine\"]\nnested = true\n",
         "[run]\noutputs.globs = [\"c\"]\nartifact_prefix = \"p\"\n[skills]\nroots = [\"theirs\"]\n",
     );
     for (key, value, origin) in [
@@ -103,7 +104,8 @@ fn a_project_cannot_loosen() {
             "policy.require_skill_loaded",
             "true",
             "user:1",
-            "`policy.require_skill_loaded` is not used: a project's file may only set it to true, and it is true (user:1)",
+            "`policy.require_skill_loaded` is not used: a project's file may only set it to true, and it is true \
+             (user:1)",
         ),
         (
             "",
@@ -141,7 +143,8 @@ fn a_project_cannot_loosen() {
             "project:1",
             "`skills.roots` is not used: a project's roots are folders in the project, and `/home` is not|\
              `skills.roots` is not used: a project's roots are folders in the project, and `../x` is not|\
-             `skills.roots` is not used: a project's roots are folders in the project, and `https://e.org/a.skill` is not",
+             `skills.roots` is not used: a project's roots are folders in the project, and \
+             `https://e.org/a.skill` is not",
         ),
         (
             "skills.roots = [\"/mine\"]",
@@ -203,7 +206,8 @@ fn a_call_has_at_most_the_time_of_a_run() {
 fn a_skills_table_counts_more_within_its_file() {
     let files = Files::new(
         "[limits]\nmemory = 1000\n[policy]\nallowed_commands = [\"ls\"]\ndenied_commands = [\"curl\"]\n\
-         [skill.big]\nlimits.memory = 5000\npolicy.allowed_commands = [\"git\", \"ls\"]\npolicy.denied_commands = [\"wget\"]\n\
+         [skill.big]\nlimits.memory = 5000\npolicy.allowed_commands = [\"git\", \"ls\"]\n\
+         policy.denied_commands = [\"wget\"]\n\
          env = { LANG = \"C\", API_KEY = \"sk\" }\n",
         "[skill.big]\nlimits.memory = 3000\npolicy.allowed_commands = [\"git\", \"sh\"]\n\
          env = { API_URL = \"http://evil\", LANG = \"D\" }\n[skill.other]\nlimits.memory = 2000\n",
@@ -242,11 +246,13 @@ proptest! {
     fn whatever_a_project_writes_is_an_error_or_stricter(
         lines in proptest::collection::vec(
             "(limits|policy|run|skills|trust|skill\\.s|env)\\.(memory|fuel|wall_time|limits|timeout|roots|mode|\
-             denied_commands|allowed_commands|read_scripts|policy) = (true|false|[0-9]{1,12}|\"[a-z]{0,4}\"|\\[\"[a-z./]{0,5}\"\\])",
+             denied_commands|allowed_commands|read_scripts|policy) = \
+             (true|false|[0-9]{1,12}|\"[a-z]{0,4}\"|\\[\"[a-z./]{0,5}\"\\])",
             0..4,
         )
     ) {
-        let user = "limits.memory = 5000\npolicy.denied_commands = [\"curl\"]\npolicy.allowed_commands = [\"a\", \"b\"]\n";
+        let user = "limits.memory = 5000\n\
+                    policy.denied_commands = [\"curl\"]\npolicy.allowed_commands = [\"a\", \"b\"]\n";
         let files = Files::new(user, &lines.join("\n"));
         if let Ok(config) = files.load() {
             for skill in [None, Some("s")] {

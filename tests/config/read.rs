@@ -186,7 +186,8 @@ fn mistakes_name_the_file_the_line_and_the_key() {
         ),
         (
             "[skill.pdf.env]\n\"a b\" = \"x\"\n",
-            "2: `skill.pdf.env.a b`: the variable `a b` is not set: a name has letters, digits and _, and no digit first",
+            "2: `skill.pdf.env.a b`: the variable `a b` is not set: a name has letters, digits and _, and \
+             no digit first",
         ),
         ("[skill.pdf.env]\nA = 1\n", "2: `skill.pdf.env.A`: a text is wanted"),
     ] {
