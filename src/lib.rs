@@ -10,6 +10,7 @@ pub mod audit;
 pub mod cli;
 #[cfg(feature = "cli")]
 pub mod config;
+pub mod executor;
 #[cfg(feature = "cli")]
 pub mod inspect;
 pub mod policy;
@@ -19,8 +20,8 @@ mod sandbox;
 pub mod session;
 pub mod skill;
 pub mod source;
-#[cfg(feature = "cli")]
-mod workspace;
+pub mod tools;
+pub mod workspace;
 
 pub use sandbox::{
     BuildError, CommandInfo, Flavour, Input, LimitError, LimitName, Limits, Mount, Outcome, Output, ProgramError,

@@ -23,6 +23,7 @@ mod signals;
 mod skills;
 mod test;
 mod wasm;
+mod workspace;
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -7,8 +7,8 @@ use base64::Engine as _;
 use serde::Serialize;
 
 use super::Error;
+use super::workspace::OutputFile;
 use crate::Outcome;
-use crate::workspace::OutputFile;
 
 /// The object that --json prints.
 #[derive(Debug, Serialize)]

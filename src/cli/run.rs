@@ -10,9 +10,9 @@ use super::options::{CommonArgs, Prepared, argv};
 use super::report::Report;
 use super::signals::{Interrupts, Signal};
 use super::skills::SkillsArgs;
+use super::workspace::{Collected, Keep, Patterns, Place, Workspace, hidden_entries};
 use super::{Error, chain, say};
 use crate::skill::Skill;
-use crate::workspace::{Collected, Keep, Patterns, Place, Workspace, hidden_entries};
 use crate::{Outcome, Output, RunBuilder, Sandbox, SandboxBuilder};
 
 /// Arguments of `wskill run`.
@@ -162,7 +162,7 @@ fn deliver(args: &ExecArgs, workspace: &Workspace, patterns: &Patterns) -> Resul
 }
 
 /// Prints the report, or the hints of a failed command, and answers the exit status.
-pub fn finish(outcome: &Outcome, json: bool, files: Vec<crate::workspace::OutputFile>) -> Result<u8, Error> {
+pub fn finish(outcome: &Outcome, json: bool, files: Vec<super::workspace::OutputFile>) -> Result<u8, Error> {
     if json {
         return Report::new(outcome, files).print();
     }

@@ -12,9 +12,9 @@ use serde::Deserialize;
 use super::options::runtime;
 use super::run::interrupted;
 use super::signals::Interrupts;
+use super::workspace::{Keep, Place, Workspace};
 use super::{Error, chain, clean, print};
 use crate::skill::Skill;
-use crate::workspace::{Keep, Place, Workspace};
 use crate::{Input, Outcome, Runtime, Sandbox};
 
 /// The file of a skill's cases.

@@ -111,6 +111,7 @@ pub struct SandboxBuilder {
     runtime: Option<Arc<Runtime>>,
     limits: Limits,
     mounts: Vec<Mount>,
+    trees: Vec<vfs::Mount>,
     cwd: String,
     env: Vec<(String, String)>,
     seed: Option<u64>,
@@ -137,6 +138,13 @@ impl SandboxBuilder {
     #[must_use]
     pub fn mount(mut self, mount: Mount) -> Self {
         self.mounts.push(mount);
+        self
+    }
+
+    /// Mounts a tree that is there already, before those of [`mount`](Self::mount).
+    #[must_use]
+    pub(crate) fn tree(mut self, mount: vfs::Mount) -> Self {
+        self.trees.push(mount);
         self
     }
 
@@ -201,6 +209,10 @@ impl SandboxBuilder {
         } else {
             mount_system(&mut table, &runtime, &budget.memory_trees, &clock)?;
             preopens.push(GuestPath::root());
+        }
+        for mount in self.trees {
+            let place = mount.at.to_string();
+            table.add(mount).map_err(|_| BuildError::Place(place))?;
         }
         for mount in &self.mounts {
             let at = guest_path(&mount.guest)?;
@@ -346,6 +358,7 @@ impl Sandbox {
             runtime: None,
             limits: Limits::default(),
             mounts: Vec::new(),
+            trees: Vec::new(),
             cwd: "/workspace".into(),
             env: Vec::new(),
             seed: None,

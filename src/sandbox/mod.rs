@@ -20,11 +20,13 @@ mod root;
 mod run;
 mod runtime;
 mod stdio;
+mod tree;
 mod vfs;
 mod wasi;
 
 pub use builder::{BuildError, Mount, Sandbox, SandboxBuilder};
 pub use engine::Flavour;
+pub(crate) use errno::Errno;
 #[cfg(feature = "cli")]
 pub(crate) use hints::host_path as host_path_hint;
 pub use kernel::{Trace, TraceEvent};
@@ -36,3 +38,5 @@ pub use program::{CommandInfo, ProgramError, Programs, Progress, ProgressEvent};
 pub use run::RunBuilder;
 pub use runtime::{Runtime, RuntimeBuilder, RuntimeError};
 pub use stdio::{Input, Output};
+pub(crate) use tree::Tree;
+pub(crate) use vfs::{FileSystem, FileType, GuestPath, HostFolder, Metadata, Mount as TreeMount, Quota};

@@ -14,7 +14,7 @@ mod path;
 mod quota;
 mod walk;
 
-pub use file_system::{DirEntry, File, FileSystem, FileType, Metadata, Node, SetTime, Special};
+pub use file_system::{Access, DirEntry, File, FileSystem, FileType, Metadata, Node, SetTime, Special};
 #[cfg(unix)]
 pub use host::{HostFile, HostFolder};
 pub use memory::{MemoryFile, MemoryTree};

@@ -1,0 +1,83 @@
+//! What can go wrong with workspaces and runs.
+
+use std::path::PathBuf;
+
+use crate::BuildError;
+
+/// Why an executor cannot do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExecutorError {
+    /// A file of the workspace.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The host's file system.
+    #[error("{action} {path}: {source}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// With which path of the host.
+        path: PathBuf,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// The sandbox could not be made, or a stream of it fails.
+    #[error(transparent)]
+    Sandbox(#[from] BuildError),
+    /// A name of a workspace is none.
+    #[error("`{0}` is no name for a workspace: it must be a plain name of a folder")]
+    WorkspaceName(String),
+    /// There is no workspace of this name.
+    #[error("there is no workspace `{0}`")]
+    NoWorkspace(String),
+    /// This executor cannot do that.
+    #[error("the executor `{executor}` has no {what}")]
+    Unsupported {
+        /// Its name.
+        executor: String,
+        /// What was asked for.
+        what: &'static str,
+    },
+}
+
+impl ExecutorError {
+    pub(super) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { action, path, source }
+    }
+}
+
+/// What is wrong with a file of a workspace.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// Nothing is there.
+    #[error("{0}: there is no such file or folder in the workspace")]
+    NotFound(String),
+    /// It is a folder, a pipe or a device.
+    #[error("{0}: is no regular file")]
+    NotAFile(String),
+    /// A file is where a folder is needed.
+    #[error("{0}: is no folder")]
+    NotAFolder(String),
+    /// A folder is where a file is to be.
+    #[error("{0}: is a folder")]
+    IsAFolder(String),
+    /// The path, or a link in it, leads out of the workspace.
+    #[error("{0}: leads out of the workspace")]
+    Outside(String),
+    /// A mount that must not be written to.
+    #[error("{0}: is read-only")]
+    ReadOnly(String),
+    /// The limits `disk`, `inodes` or `file_size` do not allow it.
+    #[error("{0}: no space is left for it within the limits of the workspace")]
+    NoSpace(String),
+    /// Anything else.
+    #[error("{path}: {reason}")]
+    Other {
+        /// Which.
+        path: String,
+        /// Why, in words.
+        reason: String,
+    },
+}

@@ -1,0 +1,40 @@
+//! What can go wrong with sessions.
+
+use super::state::DeclaredError;
+use super::store::StoreError;
+use crate::artifact::{ArtifactError, NameError};
+use crate::executor::ExecutorError;
+use crate::repository::RepositoryError;
+use crate::source::SourceError;
+
+/// Why a session cannot be opened or changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// Its state cannot be read or kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Its workspace fails.
+    #[error(transparent)]
+    Executor(#[from] ExecutorError),
+    /// There is no such skill.
+    #[error(transparent)]
+    Repository(#[from] RepositoryError),
+    /// The files of a skill cannot be read for its digest.
+    #[error("the skill `{skill}` cannot be staged: {source}")]
+    Digest {
+        /// The skill.
+        skill: String,
+        /// Why.
+        source: SourceError,
+    },
+    /// A name that no artifact can have.
+    #[error(transparent)]
+    ArtifactName(#[from] NameError),
+    /// An artifact cannot be saved or loaded.
+    #[error(transparent)]
+    Artifact(#[from] ArtifactError),
+    /// Loads that the caller declared cannot be made.
+    #[error(transparent)]
+    Declared(#[from] DeclaredError),
+}

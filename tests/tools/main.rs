@@ -1,0 +1,9 @@
+//! The tools that a model calls, through the public API, with real runs in the sandbox.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
+
+mod documents;
+mod files;
+mod inputs;
+mod outputs;
+mod run;
+mod support;
