@@ -41,6 +41,12 @@ pub enum BuildError {
     /// The limit `open_files` does not allow the standard streams.
     #[error("the limit open_files is {0}, but a process needs its three standard streams; raise it to 8 or more")]
     OpenFiles(u32),
+    /// A deterministic sandbox reads its input before it begins.
+    #[error("a deterministic sandbox cannot be talked to while it runs; give it its whole standard input at once")]
+    Interactive,
+    /// No signal has this number.
+    #[error("{0} is no signal: they are numbered from 1 to 64, as on Linux")]
+    Signal(i32),
     /// The host would not give a thread for a standard stream, or input could not be read.
     #[error("a standard stream fails: {0}")]
     Stream(std::io::Error),

@@ -82,6 +82,9 @@ pub async fn start(
         let text = "a component gets the host's time and randomness, so its runs are not deterministic";
         return Err(failed(format!("{text}; build it for wasm32-wasip1")));
     }
+    if run.tty().is_some() {
+        return Err(failed("a component can have no terminal; run it without, or build it for wasm32-wasip1".into()));
+    }
     if request.bytes.len() as u64 > kernel.limits.module {
         kernel.budget.counters.hit(LimitName::Module);
         return Err(failed(format!("a component of {} bytes is over the limit", request.bytes.len())));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::clock::Clock;
 use super::errno::Result;
-use super::kernel::{DEVICES, FD_DEVICE, program_file};
+use super::kernel::{DEVICES, FD_DEVICE, TTY_DEVICE, program_file};
 use super::program::{DataFile, Programs};
 use super::vfs::{MemoryTree, Quota};
 
@@ -72,8 +72,8 @@ pub fn tree(programs: &Programs, data: &[(String, DataFile)]) -> Result<MemoryTr
     for &(name, id, _) in DEVICES {
         tree.add_device(format!("dev/{name}"), id, 0o666)?;
     }
-    // There is a name for the terminal, but no terminal behind it: opening it is ENXIO, as for a daemon.
-    tree.add_device("dev/tty", 0x500, 0o666)?;
+    // Without a terminal opening it is ENXIO, as for a daemon.
+    tree.add_device("dev/tty", TTY_DEVICE, 0o666)?;
     tree.add_devices("proc/self/fd", (0..DESCRIPTORS).map(|fd| (fd.to_string(), FD_DEVICE + fd)), 0o700)?;
     for (path, file) in data {
         if let DataFile::InMemory(bytes) = file {

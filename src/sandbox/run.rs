@@ -1,23 +1,23 @@
 //! Running a command in a sandbox.
 
-use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use super::builder::{BuildError, Sandbox, set_env};
 #[cfg(feature = "component")]
 use super::component;
 use super::errno::Errno;
-use super::hints::hint;
 use super::kernel::{
-    Command, Context, Descriptors, End, ImageError, Kernel, OpenFile, Run, Signal, prepare, prepare_module, start,
+    Command, Context, Descriptors, End, INIT, ImageError, Kernel, Kind, OpenFile, Run, Tty, prepare, prepare_module,
+    start,
 };
-use super::outcome::{Outcome, limit_of};
+use super::outcome::Outcome;
 #[cfg(feature = "component")]
 use super::program::is_component;
-use super::stdio::{Drained, Failure, Input, Output};
+use super::running::{Running, Stdin, Streams};
+use super::stdio::{Failure, Input, Output, Taken};
 
-/// How long a run that has ended waits for its writers: they may be slow, but not for ever.
-const DRAIN: Duration = Duration::from_secs(5);
+/// How much is typed at a time.
+const CHUNK: usize = 4096;
 
 /// A command that is about to run.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub struct RunBuilder<'a> {
     stdin: Input,
     stdout: Output,
     stderr: Output,
+    merged: bool,
+    tty: bool,
 }
 
 impl<'a> RunBuilder<'a> {
@@ -41,6 +43,8 @@ impl<'a> RunBuilder<'a> {
             stdin: Input::Empty,
             stdout: Output::Capture,
             stderr: Output::Capture,
+            merged: false,
+            tty: false,
         }
     }
 
@@ -79,39 +83,89 @@ impl<'a> RunBuilder<'a> {
         self
     }
 
+    /// Sends standard error where standard output goes, as `2>&1` does: one stream, in the order of writing.
+    #[must_use]
+    pub fn merged(mut self) -> Self {
+        self.merged = true;
+        self
+    }
+
+    /// Makes the three standard streams a terminal of 24 rows and 80 columns, which is `/dev/tty` too; output is
+    /// [`merged`](Self::merged).
+    ///
+    /// It has one mode. Input is typed: a line can be read when it is finished, what is typed is echoed, backspace takes
+    /// the last character back, `^C` (3) sends SIGINT to all processes of the run and throws away what was not read, and
+    /// `^D` (4) at the begin of a line is the end of the file, once. A newline is shown as carriage return and newline.
+    /// There is no job control, and a shell on a terminal reads commands without a prompt.
+    ///
+    /// ```no_run
+    /// # async fn example(sandbox: &wskill::Sandbox) -> Result<(), Box<dyn std::error::Error>> {
+    /// use wskill::{Input, Output};
+    /// let python = sandbox.command(["python3"]).tty().stdin(Input::Channel).stdout(Output::Channel).start().await?;
+    /// python.write_stdin(b"6 * 7\nexit()\n").await?;
+    /// while let Some(chunk) = python.read().await {
+    ///     print!("{}", String::from_utf8_lossy(&chunk.bytes));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn tty(mut self) -> Self {
+        self.tty = true;
+        self
+    }
+
     /// Runs it to its end. Dropping the future ends the run.
     ///
     /// # Errors
     /// When the host fails; a command that fails or cannot be started is an [`Outcome`].
-    pub async fn run(self) -> Result<Outcome, BuildError> {
-        let Self { sandbox, argv, module, env: extra, stdin, stdout, stderr } = self;
-        let kernel = &sandbox.kernel;
-        let fuel = kernel.fuel();
-        let (run, ended) = Run::new(kernel.limits.wall_time, kernel.limits.output, fuel);
-        let run = Arc::new(run);
-        let mut guard = Guard { kernel, run: &run, tasks: Vec::new() };
+    pub async fn run(mut self) -> Result<Outcome, BuildError> {
+        // Nobody could write or read.
+        if matches!(self.stdin, Input::Channel) {
+            self.stdin = Input::Empty;
+        }
+        for output in [&mut self.stdout, &mut self.stderr] {
+            if matches!(output, Output::Channel) {
+                *output = Output::Discard;
+            }
+        }
+        self.start().await?.finish().await
+    }
 
-        let stdin =
-            if kernel.clock.is_deterministic() { stdin.read_whole().await.map_err(BuildError::Stream)? } else { stdin };
+    /// Starts it and answers what the caller can do with it: write to its standard input, read its output, send signals
+    /// and wait for its end. The answer does not borrow the sandbox; dropping either ends the run.
+    ///
+    /// # Errors
+    /// When the host fails, or a deterministic sandbox is to read [`Input::Channel`]. A command that cannot be started is
+    /// an [`Outcome`], which [`Running::wait`] gives.
+    pub async fn start(self) -> Result<Running, BuildError> {
+        let Self { sandbox, argv, module, env: extra, stdin, stdout, stderr, merged, tty } = self;
+        let kernel = &sandbox.kernel;
+        let run = Arc::new(Run::new(kernel.limits.wall_time, kernel.limits.output, kernel.fuel()));
+        let deterministic = kernel.clock.is_deterministic();
+        if deterministic && matches!(stdin, Input::Channel) {
+            return Err(BuildError::Interactive);
+        }
+        let stdin = if deterministic { stdin.read_whole().await.map_err(BuildError::Stream)? } else { stdin };
         let failure = Failure::default();
-        let stdin = stdin.open(kernel, &failure);
-        let (stdout, stdout_drained) = stdout.open(kernel, &run, false, &failure);
-        let (stderr, stderr_drained) = stderr.open(kernel, &run, true, &failure);
-        let streams = [stdin, stdout, Arc::clone(&stderr)];
+        let (files, handles) = open(kernel, &run, (stdin, stdout, stderr), merged, tty, &failure);
+        let mut running = Running::new(kernel, &run, handles, failure);
+
         let mut env = sandbox.env.clone();
         for (name, value) in extra {
             set_env(&mut env, name, value);
         }
         let name = argv.first().cloned().unwrap_or_default();
+        let stderr = Arc::clone(&files[2]);
         let started = match module {
             #[cfg(feature = "component")]
             Some(bytes) if is_component(&bytes) => {
                 let argv = argv.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
-                let request = component::Request { bytes, argv, env, mounts: &sandbox.mounts, streams };
-                component::start(kernel, &run, request).await.map(|task| guard.tasks.push(task))
+                let request = component::Request { bytes, argv, env, mounts: &sandbox.mounts, streams: files };
+                component::start(kernel, &run, request).await.map(Some)
             }
             module => {
-                let context = context(sandbox, streams)?;
+                let context = context(sandbox, files)?;
                 let command = Command {
                     path: name.clone(),
                     search: true,
@@ -125,29 +179,70 @@ impl<'a> RunBuilder<'a> {
                 };
                 // Only the processes hold the streams from here on, so that their end is seen.
                 drop(context);
-                prepared.and_then(|prepared| Ok(start(kernel, &run, None, prepared).map(drop)?))
+                prepared.and_then(|prepared| Ok(start(kernel, &run, None, prepared).map(|_| None)?))
             }
         };
-        let end = match started {
-            Ok(()) => {
-                guard.watch_deadline();
-                // The sender lives in the run, which this function holds.
-                ended.await.unwrap_or(End::Signaled(Signal::KILL, None))
-            }
+        match started {
+            Ok(component) => running.watch(component),
             Err(error) => {
                 let code = not_started(kernel, &stderr, &name, &error).await;
                 run.finish(End::Exited(code), &kernel.budget.counters);
-                End::Exited(code)
             }
-        };
-        drop(stderr);
-        let duration = run.elapsed();
-        drain(kernel, [stdout_drained, stderr_drained]).await;
-        if let Some(error) = failure.get() {
-            return Err(BuildError::Stream(std::io::Error::new(error.kind(), error.to_string())));
         }
-        Ok(outcome(kernel, &run, &end, duration))
+        Ok(running)
     }
+}
+
+/// Opens the standard streams: what the processes get, and what the caller has of them.
+fn open(
+    kernel: &Arc<Kernel>,
+    run: &Arc<Run>,
+    (stdin, stdout, stderr): (Input, Output, Output),
+    merged: bool,
+    tty: bool,
+    failure: &Failure,
+) -> ([Arc<OpenFile>; 3], Streams) {
+    let typed = tty && matches!(stdin, Input::Channel);
+    let (input, writer) = if typed { Input::Empty } else { stdin }.open(kernel, failure);
+    let (output, stdout) = stdout.open(kernel, run, false, failure);
+    let mut stdin = writer.map_or(Stdin::None, |writer| Stdin::Pipe(Arc::new(writer)));
+    if tty {
+        let terminal = Tty::new(output);
+        run.set_tty(&terminal);
+        if typed {
+            stdin = Stdin::Tty;
+        } else {
+            type_in(kernel, run, input, &terminal);
+        }
+        let file = Arc::new(terminal.description());
+        let files = [Arc::clone(&file), Arc::clone(&file), file];
+        return (files, Streams { stdin, stdout, stderr: Taken::default() });
+    }
+    let (error, stderr) =
+        if merged { (Arc::clone(&output), Taken::default()) } else { stderr.open(kernel, run, true, failure) };
+    ([input, output, error], Streams { stdin, stdout, stderr })
+}
+
+/// Types what comes from an input that is not the caller, and hangs up at its end.
+fn type_in(kernel: &Arc<Kernel>, run: &Arc<Run>, input: Arc<OpenFile>, terminal: &Arc<Tty>) {
+    if !matches!(input.kind(), Kind::Pipe { .. }) {
+        return terminal.hang_up();
+    }
+    let (weak, run) = (Arc::downgrade(kernel), Arc::downgrade(run));
+    // It ends with the input or the run.
+    drop(kernel.executor.spawn(INIT, async move {
+        let Kind::Pipe { reader: Some(reader), .. } = input.kind() else { return };
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            let count = reader.pipe().read(&mut buffer).await.unwrap_or(0);
+            let (Some(kernel), Some(run)) = (weak.upgrade(), run.upgrade()) else { return };
+            let Some(terminal) = run.tty() else { return };
+            if count == 0 {
+                return terminal.hang_up();
+            }
+            terminal.type_all(&kernel, &run, &buffer[..count]).await;
+        }
+    }));
 }
 
 fn context(sandbox: &Sandbox, streams: [Arc<OpenFile>; 3]) -> Result<Context, BuildError> {
@@ -177,57 +272,4 @@ async fn not_started(kernel: &Kernel, stderr: &OpenFile, name: &[u8], error: &Im
     // Nobody to hear it is no reason to fail.
     let _ = stderr.say(kernel, line.as_bytes());
     code
-}
-
-/// Ends the run when the caller's future is dropped, and in any case what watches over it.
-struct Guard<'a> {
-    kernel: &'a Arc<Kernel>,
-    run: &'a Arc<Run>,
-    tasks: Vec<tokio::task::JoinHandle<()>>,
-}
-
-impl Guard<'_> {
-    fn watch_deadline(&mut self) {
-        let (kernel, run) = (Arc::clone(self.kernel), Arc::clone(self.run));
-        self.tasks.push(self.kernel.runtime.spawn(async move {
-            run.deadline_passed().await;
-            kernel.end_run(&run, End::Limit(super::LimitName::WallTime));
-        }));
-    }
-}
-
-impl Drop for Guard<'_> {
-    fn drop(&mut self) {
-        self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
-        self.kernel.end_run(self.run, End::Signaled(Signal::KILL, None));
-    }
-}
-
-/// Waits until the writers have got everything.
-async fn drain(kernel: &Kernel, streams: [Option<Drained>; 2]) {
-    for stream in streams.into_iter().flatten() {
-        let wait = kernel.runtime.handle().spawn(async move {
-            // A writer that died has got all it will get.
-            let _ = tokio::time::timeout(DRAIN, stream).await;
-        });
-        let _ = wait.await;
-    }
-}
-
-fn outcome(kernel: &Kernel, run: &Run, end: &End, duration: Duration) -> Outcome {
-    let take = |stream: &std::sync::Mutex<Vec<u8>>| {
-        std::mem::take(&mut *stream.lock().unwrap_or_else(PoisonError::into_inner))
-    };
-    Outcome {
-        exit_code: end.shell_status(),
-        limit: limit_of(end),
-        limits_hit: kernel.budget.counters.snapshot(),
-        stdout: take(&run.stdout),
-        stderr: take(&run.stderr),
-        duration,
-        fuel: run.fuel.as_ref().map(super::kernel::FuelTank::used),
-        peak_memory: kernel.budget.memory.peak(),
-        processes: run.processes.load(std::sync::atomic::Ordering::Relaxed),
-        hints: run.misses().iter().map(hint).collect(),
-    }
 }

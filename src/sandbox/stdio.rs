@@ -21,6 +21,10 @@ pub enum Input {
     Bytes(Vec<u8>),
     /// A reader, read on a thread of its own as the guest asks for more.
     Reader(Box<dyn Read + Send>),
+    /// What [`Running::write_stdin`](super::Running::write_stdin) brings, until
+    /// [`Running::close_stdin`](super::Running::close_stdin). For [`RunBuilder::start`](super::RunBuilder::start); with
+    /// [`RunBuilder::run`](super::RunBuilder::run) nobody can write, and it is empty.
+    Channel,
 }
 
 impl Input {
@@ -36,6 +40,7 @@ impl fmt::Debug for Input {
             Self::Empty => "Empty",
             Self::Bytes(_) => "Bytes",
             Self::Reader(_) => "Reader",
+            Self::Channel => "Channel",
         })
     }
 }
@@ -48,6 +53,10 @@ pub enum Output {
     Discard,
     /// To a writer as it comes, on a thread of its own, without end. When the writer fails the guest gets SIGPIPE.
     Writer(Box<dyn Write + Send>),
+    /// To [`Running::read`](super::Running::read) as it comes, without end. What nobody has read yet is bounded to
+    /// 64 KiB; then the guest waits. For [`RunBuilder::start`](super::RunBuilder::start); with
+    /// [`RunBuilder::run`](super::RunBuilder::run) nobody reads, and it is discarded.
+    Channel,
 }
 
 impl Output {
@@ -63,12 +72,22 @@ impl fmt::Debug for Output {
             Self::Capture => "Capture",
             Self::Discard => "Discard",
             Self::Writer(_) => "Writer",
+            Self::Channel => "Channel",
         })
     }
 }
 
 /// Told when everything has been written.
 pub type Drained = oneshot::Receiver<()>;
+
+/// What the caller of a run has of an output.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// A writer's.
+    pub drained: Option<Drained>,
+    /// Where the caller reads.
+    pub reader: Option<PipeReader>,
+}
 
 /// Why a stream's thread could not be started. Its run has failed then, whatever the guest made of it.
 pub type Failure = Arc<OnceLock<std::io::Error>>;
@@ -87,10 +106,16 @@ impl Input {
         read.await.unwrap_or_else(|_| Err(std::io::Error::other("the reader panicked"))).map(Self::Bytes)
     }
 
-    /// The description for descriptor 0.
-    pub(super) fn open(self, kernel: &Arc<Kernel>, failure: &Failure) -> Arc<OpenFile> {
+    /// The description for descriptor 0, and what writes to it when that is the caller.
+    pub(super) fn open(self, kernel: &Arc<Kernel>, failure: &Failure) -> (Arc<OpenFile>, Option<PipeWriter>) {
+        let mut channel = None;
         let kind = match self {
-            Self::Empty => return Arc::new(OpenFile::new(Kind::Device(Device::Null), true, false)),
+            Self::Empty => Kind::Device(Device::Null),
+            Self::Channel => {
+                let pipe = kernel.new_pipe(false);
+                channel = Some(PipeWriter::new(&pipe));
+                Kind::Pipe { reader: Some(PipeReader::new(&pipe)), writer: None, fifo: None }
+            }
             Self::Bytes(bytes) => {
                 let pipe = kernel.new_pipe(false);
                 let (reader, writer) = (PipeReader::new(&pipe), PipeWriter::new(&pipe));
@@ -118,22 +143,29 @@ impl Input {
                 Kind::Pipe { reader: Some(reader), writer: None, fifo: None }
             }
         };
-        Arc::new(OpenFile::new(kind, true, false))
+        (Arc::new(OpenFile::new(kind, true, false)), channel)
     }
 }
 
 impl Output {
-    /// The description for descriptor 1 or (`error`) 2, and when a writer has got all.
+    /// The description for descriptor 1 or (`error`) 2, and what the run's caller has of it.
     pub(super) fn open(
         self,
         kernel: &Arc<Kernel>,
         run: &Arc<Run>,
         error: bool,
         failure: &Failure,
-    ) -> (Arc<OpenFile>, Option<Drained>) {
-        let (kind, drained) = match self {
-            Self::Capture => (Kind::Output(OutputStream::new(Arc::clone(run), error)), None),
-            Self::Discard => (Kind::Device(Device::Null), None),
+    ) -> (Arc<OpenFile>, Taken) {
+        let mut taken = Taken::default();
+        let kind = match self {
+            Self::Capture => Kind::Output(OutputStream::new(Arc::clone(run), error)),
+            Self::Discard => Kind::Device(Device::Null),
+            Self::Channel => {
+                // As for a writer.
+                let pipe = kernel.new_pipe(kernel.clock.is_deterministic());
+                taken.reader = Some(PipeReader::new(&pipe));
+                Kind::Pipe { reader: None, writer: Some(PipeWriter::new(&pipe)), fifo: None }
+            }
             Self::Writer(target) => {
                 // A guest of a deterministic sandbox must not notice how fast the host takes its output.
                 let pipe = kernel.new_pipe(kernel.clock.is_deterministic());
@@ -152,10 +184,11 @@ impl Output {
                         _ => drop(done.send(())),
                     }
                 });
-                (Kind::Pipe { reader: None, writer: Some(writer), fifo: None }, Some(drained))
+                taken.drained = Some(drained);
+                Kind::Pipe { reader: None, writer: Some(writer), fifo: None }
             }
         };
-        (Arc::new(OpenFile::new(kind, false, true)), drained)
+        (Arc::new(OpenFile::new(kind, false, true)), taken)
     }
 }
 

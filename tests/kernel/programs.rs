@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wskill::Mount;
+use wskill::{Input, Mount};
 
 use super::support::{COMMAND, assert_success, block_on, builder, sandbox, stdout};
 
@@ -25,6 +25,13 @@ fn on_host(name: &str) {
     assert_success(&outcome);
 }
 
+/// Runs a program in a fresh sandbox on a terminal.
+fn on_terminal(name: &str) {
+    let typed = Input::Bytes(b"first\nsecond\n\x04last\n".to_vec());
+    let outcome = block_on(async { sandbox().command([COMMAND, name]).tty().stdin(typed).run().await.unwrap() });
+    assert_success(&outcome);
+}
+
 /// Tests for programs, by theme. Those marked `both` depend on files and run over both kinds of file system.
 macro_rules! programs {
     ($($theme:ident $places:ident: $($name:ident),+;)*) => {
@@ -36,6 +43,11 @@ macro_rules! programs {
     (@theme $theme:ident memory $($name:ident)+) => {
         mod $theme {
             $(#[test] fn $name() { super::in_memory(stringify!($name)); })+
+        }
+    };
+    (@theme $theme:ident terminal $($name:ident)+) => {
+        mod $theme {
+            $(#[test] fn $name() { super::on_terminal(stringify!($name)); })+
         }
     };
     (@theme $theme:ident both $($name:ident)+) => {
@@ -98,6 +110,8 @@ programs! {
         interrupts_read, interrupts_write, interrupts_poll_and_sleep, interrupts_lock,
         ignored_signals_do_not_interrupt, pending_before_the_call, signal_flag, child_signal, handled_by_a_child,
         pause_ends;
+    terminals terminal: terminal_streams, terminal_lines, terminal_short_reads, terminal_by_name,
+        terminal_is_inherited;
     timers memory: timer_once, timer_interval, timer_disarm, timer_left, timer_default_ends, timer_is_not_inherited;
     wait memory: wait_for_one, wait_for_any, wait_for_a_group, wait_without_waiting, wait_refuses,
         wait_is_interrupted, wait_tells_the_child_despite_its_signal, ignored_children_leave_nothing, zombies,

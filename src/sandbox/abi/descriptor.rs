@@ -8,7 +8,7 @@ use wasmtime::Linker;
 use super::{Call, MODULE};
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::guest::HostCall;
-use crate::sandbox::kernel::{Kind, LockKind, OpenFile, PipeReader, PipeWriter, ProcessCtx, settle_fuel};
+use crate::sandbox::kernel::{Kind, LockKind, OpenFile, PipeReader, PipeWriter, ProcessCtx, WINDOW, settle_fuel};
 
 const CLOEXEC: u32 = 1;
 const NONBLOCK: u32 = 2;
@@ -71,12 +71,15 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
             caller.answer(answer)
         })
     })?;
-    // No descriptor of a sandbox is a terminal yet.
     linker.func_wrap(MODULE, "isatty", |mut caller: Call<'_>, fd: i32| {
-        caller.call(|_, ctx| ctx.file(fd).and(Err(Errno::NotTty)))
+        caller.call(|_, ctx| ctx.file(fd)?.tty().map(drop))
     })?;
-    linker.func_wrap(MODULE, "winsize", |mut caller: Call<'_>, fd: i32, _out: u32| {
-        caller.call(|_, ctx| ctx.file(fd).and(Err(Errno::NotTty)))
+    linker.func_wrap(MODULE, "winsize", |mut caller: Call<'_>, fd: i32, out: u32| {
+        caller.call(|guest, ctx| {
+            ctx.file(fd)?.tty()?;
+            let (rows, columns) = WINDOW;
+            guest.write_u32(out, u32::from(columns) << 16 | u32::from(rows))
+        })
     })?;
     linker.func_wrap(MODULE, "memfd", |mut caller: Call<'_>, flags: u32, out: u32| {
         caller.call(|guest, ctx| {

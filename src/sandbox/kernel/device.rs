@@ -25,7 +25,7 @@ pub const DEVICES: &[(&str, u64, Device)] = &[
 ];
 
 impl Device {
-    /// The device with this number; `NoDeviceOrAddress` for an unknown one, and for `/dev/tty` without a terminal.
+    /// The device with this number; `NoDeviceOrAddress` for an unknown one.
     pub fn from_id(id: u64) -> Result<Self> {
         let found = DEVICES.iter().find(|&&(_, number, _)| number == id);
         found.map(|&(_, _, device)| device).ok_or(Errno::NoDeviceOrAddress)

@@ -26,12 +26,13 @@ mod stream;
 mod task;
 mod timer;
 mod trace;
+mod tty;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use super::clock::Clock;
 use super::engine::Flavour;
@@ -65,6 +66,7 @@ pub use task::end_of_trap;
 pub use task::{Flow, settle_fuel};
 pub use timer::IntervalTimer;
 pub use trace::{Trace, TraceEvent};
+pub use tty::{TTY_DEVICE, Tty, WINDOW};
 
 /// How guests see the tree: where descriptors 3 and up point, before any is opened.
 #[derive(Clone, Debug)]
@@ -117,6 +119,8 @@ pub struct Kernel {
     fifos: Mutex<HashMap<(u64, u64), Weak<Pipe>>>,
     tasks: AtomicU64,
     task_ended: Notify,
+    /// Whether everything is to end.
+    closing: watch::Sender<bool>,
     /// Keeps the epochs moving that stop its guests.
     _ticking: Ticking,
 }
@@ -168,6 +172,7 @@ impl Kernel {
             next_inode: AtomicU64::new(1),
             tasks: AtomicU64::new(0),
             task_ended: Notify::new(),
+            closing: watch::Sender::new(false),
             _ticking: ticking,
         })
     }
@@ -180,9 +185,16 @@ impl Kernel {
         }
     }
 
-    /// Ends every process.
+    /// Ends every process and every run.
     pub fn doom_all(&self) {
         self.processes.doom_all();
+        self.closing.send_replace(true);
+    }
+
+    /// Waits until everything is to end.
+    pub async fn closing(&self) {
+        // The sender is the kernel's own.
+        let _ = self.closing.subscribe().wait_for(|&closing| closing).await;
     }
 
     /// An empty pipe without ends. One without bound takes what is written at once, as long as there is memory.

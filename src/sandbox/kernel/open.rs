@@ -10,6 +10,7 @@ use super::open_file::{Kind, OpenFile};
 use super::pipe::{Pipe, PipeReader, PipeWriter};
 use super::run::Miss;
 use super::trace::TraceEvent;
+use super::tty::TTY_DEVICE;
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::vfs::{DirEntry, FileType, GuestPath, Metadata, Node, OpenOptions, Special};
 
@@ -109,6 +110,10 @@ fn open_node(ctx: &ProcessCtx, request: &OpenRequest) -> Result<Opened> {
         Node::Special(Special::Device(id)) if id >= FD_DEVICE => {
             return duplicate(ctx, id - FD_DEVICE, options).map(Opened::Ready);
         }
+        Node::Special(Special::Device(TTY_DEVICE)) => {
+            let tty = ctx.run().tty().ok_or(Errno::NoDeviceOrAddress)?;
+            return Ok(Opened::Ready(Arc::new(tty.description().with_flags(false, request.nonblocking))));
+        }
         Node::Special(Special::Device(id)) => Kind::Device(Device::from_id(id)?),
         Node::Special(Special::Fifo { device, inode }) => {
             return open_fifo(ctx, request, (device, inode), opened.metadata, opened.path);
@@ -182,7 +187,11 @@ fn inner_metadata(ctx: &ProcessCtx, file: &OpenFile) -> Result<Metadata> {
         (Kind::Pipe { fifo: Some(metadata), .. }, _) => Ok(*metadata),
         (Kind::Directory(_) | Kind::Device(_), Some(path)) => ctx.kernel.vfs.metadata(path, path.as_bytes(), false),
         (kind, _) => {
-            let device_id = if let Kind::Device(device) = kind { device.id() } else { 0 };
+            let device_id = match kind {
+                Kind::Device(device) => device.id(),
+                Kind::Tty(_) => TTY_DEVICE,
+                _ => 0,
+            };
             let inode = match kind {
                 Kind::Pipe { reader: Some(reader), .. } => reader.pipe().id(),
                 Kind::Pipe { writer: Some(writer), .. } => writer.pipe().id(),

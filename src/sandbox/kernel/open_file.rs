@@ -8,6 +8,7 @@ use super::device::Device;
 use super::lock::{FileKey, LockKind, LockTable};
 use super::pipe::{PipeReader, PipeWriter};
 use super::stream::OutputStream;
+use super::tty::Tty;
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::vfs::{DirEntry, File, FileType, GuestPath, Metadata};
 
@@ -34,6 +35,8 @@ pub enum Kind {
     Device(Device),
     /// A run's standard output or error.
     Output(OutputStream),
+    /// A run's terminal.
+    Tty(Arc<Tty>),
 }
 
 /// An open file description.
@@ -176,7 +179,15 @@ impl OpenFile {
             Kind::File(_) => FileType::Regular,
             Kind::Directory(_) => FileType::Directory,
             Kind::Pipe { .. } | Kind::Output(_) => FileType::Fifo,
-            Kind::Device(_) => FileType::CharDevice,
+            Kind::Device(_) | Kind::Tty(_) => FileType::CharDevice,
+        }
+    }
+
+    /// The terminal; `NotTty` for all else.
+    pub fn tty(&self) -> Result<&Arc<Tty>> {
+        match &self.kind {
+            Kind::Tty(tty) => Ok(tty),
+            _ => Err(Errno::NotTty),
         }
     }
 
@@ -209,6 +220,7 @@ impl OpenFile {
             Kind::Pipe { writer: Some(writer), .. } => writer.pipe().try_write(text),
             Kind::File(file) => self.write_file(&**file, text),
             Kind::Device(device) => device.write(text),
+            Kind::Tty(tty) => tty.try_write(kernel, text),
             Kind::Pipe { .. } | Kind::Directory(_) => Err(Errno::BadFd),
         }
     }

@@ -273,6 +273,17 @@ impl ProcessTable {
         Ok(())
     }
 
+    /// Sends a signal to all processes of a run; answers whether there are any.
+    pub fn signal_run(&self, run: &Run, signal: Signal) -> bool {
+        let all = self.of_run(run);
+        all.iter().for_each(|process| process.send(signal));
+        !all.is_empty()
+    }
+
+    fn of_run(&self, run: &Run) -> Vec<Arc<Process>> {
+        self.lock().processes.values().filter(|process| std::ptr::eq(&*process.run, run)).cloned().collect()
+    }
+
     /// The process with this pid, running or not waited for yet.
     pub fn get(&self, pid: i32) -> Result<Arc<Process>> {
         self.lock().processes.get(&pid).cloned().ok_or(Errno::NoProcess)
@@ -298,9 +309,8 @@ impl ProcessTable {
     }
 
     /// Dooms all processes of a run.
-    pub fn doom_run(&self, run: &Arc<Run>, end: &End) {
-        let all: Vec<_> = self.lock().processes.values().filter(|p| Arc::ptr_eq(&p.run, run)).cloned().collect();
-        for process in all {
+    pub fn doom_run(&self, run: &Run, end: &End) {
+        for process in self.of_run(run) {
             process.doom(end.clone());
         }
     }

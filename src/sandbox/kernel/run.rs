@@ -1,13 +1,14 @@
 //! One run: a first process, all that it starts, and the outcome.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::Notify;
 
 use super::end::End;
+use super::tty::Tty;
 use crate::sandbox::limits::{Account, LimitCounters};
 
 /// Something the guest asked for in vain that a person or model could do something about.
@@ -45,17 +46,18 @@ pub struct Run {
     deadline: Mutex<Option<Instant>>,
     deadline_moved: Notify,
     host_time: Mutex<Duration>,
-    over: AtomicBool,
-    end: Mutex<Option<oneshot::Sender<End>>>,
+    end: OnceLock<End>,
+    ended: Notify,
+    /// Its processes' descriptors hold it.
+    tty: OnceLock<Weak<Tty>>,
     misses: Mutex<BTreeSet<Miss>>,
 }
 
 impl Run {
-    /// A run that has not begun, and where its end will be told.
-    pub fn new(wall_time: Option<Duration>, output: u64, fuel: Option<u64>) -> (Self, oneshot::Receiver<End>) {
-        let (sender, receiver) = oneshot::channel();
+    /// A run that has not begun.
+    pub fn new(wall_time: Option<Duration>, output: u64, fuel: Option<u64>) -> Self {
         let started = Instant::now();
-        let run = Self {
+        Self {
             started,
             stdout: Mutex::default(),
             stderr: Mutex::default(),
@@ -67,11 +69,22 @@ impl Run {
             deadline: Mutex::new(wall_time.and_then(|time| started.checked_add(time))),
             deadline_moved: Notify::new(),
             host_time: Mutex::default(),
-            over: AtomicBool::new(false),
-            end: Mutex::new(Some(sender)),
+            end: OnceLock::new(),
+            ended: Notify::new(),
+            tty: OnceLock::new(),
             misses: Mutex::default(),
-        };
-        (run, receiver)
+        }
+    }
+
+    /// Gives it a terminal.
+    pub fn set_tty(&self, tty: &Arc<Tty>) {
+        // Once, before it begins.
+        let _ = self.tty.set(Arc::downgrade(tty));
+    }
+
+    /// Its terminal, as long as a process has it open.
+    pub fn tty(&self) -> Option<Arc<Tty>> {
+        self.tty.get()?.upgrade()
     }
 
     /// Names the first process, whose end is the run's.
@@ -87,24 +100,30 @@ impl Run {
     /// Ends the run for the caller; the first end counts, and a limit that ends it is counted once. The answer says
     /// whether this was it.
     pub fn finish(&self, end: End, counters: &LimitCounters) -> bool {
-        let sender = self.end.lock().unwrap_or_else(PoisonError::into_inner).take();
-        self.over.store(true, Ordering::Release);
-        match sender {
-            Some(sender) => {
-                if let End::Limit(name) = end {
-                    counters.hit(name);
-                }
-                // The caller may have gone: dropping a run's future ends it.
-                let _ = sender.send(end);
-                true
+        let limit = if let End::Limit(name) = end { Some(name) } else { None };
+        if self.end.set(end).is_err() {
+            return false;
+        }
+        limit.into_iter().for_each(|name| counters.hit(name));
+        self.ended.notify_waiters();
+        true
+    }
+
+    /// Waits for its end.
+    pub async fn ended(&self) -> End {
+        loop {
+            let mut ended = std::pin::pin!(self.ended.notified());
+            ended.as_mut().enable();
+            if let Some(end) = self.end.get() {
+                return end.clone();
             }
-            None => false,
+            ended.await;
         }
     }
 
     /// Whether it has ended for the caller.
     pub fn is_over(&self) -> bool {
-        self.over.load(Ordering::Acquire)
+        self.end.get().is_some()
     }
 
     /// Waits for the deadline, moved or not; for ever when there is none.

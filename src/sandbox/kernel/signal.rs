@@ -13,7 +13,6 @@ pub struct Signal(u8);
 
 impl Signal {
     /// Interrupt from the keyboard.
-    #[cfg(test)]
     pub const INT: Self = Self(2);
     /// Polite end.
     #[cfg(test)]

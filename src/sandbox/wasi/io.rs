@@ -3,14 +3,13 @@
 use std::pin::pin;
 use std::sync::Arc;
 
+use tokio::sync::Notify;
 use wasmtime::Linker;
 
 use super::{Call, MODULE};
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::guest::{Guest, HostCall, IoVec};
-use crate::sandbox::kernel::{
-    Device, Disposition, Flow, Kernel, Kind, OpenFile, Pipe, ProcessCtx, Signal, settle_fuel,
-};
+use crate::sandbox::kernel::{Device, Disposition, Flow, Kernel, Kind, OpenFile, ProcessCtx, Signal, Tty, settle_fuel};
 
 /// Defines the calls.
 pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
@@ -119,9 +118,11 @@ async fn read(caller: &mut Call<'_>, fd: i32, iovs: u32, count: u32) -> Result<u
         Kind::Output(_) => Err(Errno::BadFd),
         Kind::Pipe { reader: None, .. } => Err(Errno::BadFd),
         Kind::Pipe { reader: Some(reader), .. } => {
-            let pipe = Arc::clone(reader.pipe());
-            read_pipe(caller, &file, &pipe, &vecs).await
+            let pipe = reader.pipe();
+            read_waiting(caller, &file, pipe.readable(), |guest| fill(guest, &vecs, |buffer| pipe.try_read(buffer)))
+                .await
         }
+        Kind::Tty(tty) => read_waiting(caller, &file, tty.readable(), |guest| read_tty(guest, tty, &vecs)).await,
     }
 }
 
@@ -152,19 +153,33 @@ fn read_device(device: Device, kernel: &Kernel, buffer: &mut [u8]) -> Result<usi
     Ok(buffer.len())
 }
 
-async fn read_pipe(caller: &mut Call<'_>, file: &OpenFile, pipe: &Pipe, vecs: &[IoVec]) -> Result<usize> {
-    let attempt = |caller: &mut Call<'_>| {
-        let (mut guest, _) = caller.parts()?;
-        fill(&mut guest, vecs, |buffer| pipe.try_read(buffer))
-    };
+/// Reads from a terminal, one line at most whatever the buffers.
+fn read_tty(guest: &mut Guest<'_>, tty: &Tty, vecs: &[IoVec]) -> Result<usize> {
+    let bytes = tty.try_read(vecs.iter().map(|vec| vec.length as usize).sum())?;
+    let mut rest = bytes.as_slice();
+    for vec in vecs {
+        let (part, after) = rest.split_at(rest.len().min(vec.length as usize));
+        guest.write(vec.address, part)?;
+        rest = after;
+    }
+    Ok(bytes.len())
+}
+
+/// Reads from what may have nothing yet: `attempt` answers `Again` until `readable` tells of something.
+async fn read_waiting(
+    caller: &mut Call<'_>,
+    file: &OpenFile,
+    readable: &Notify,
+    attempt: impl Fn(&mut Guest<'_>) -> Result<usize>,
+) -> Result<usize> {
     loop {
-        match attempt(caller) {
+        match attempt(&mut caller.parts()?.0) {
             Err(Errno::Again) if !file.nonblocking() => {}
             answer => return answer,
         }
-        let mut changed = pin!(pipe.readable().notified());
+        let mut changed = pin!(readable.notified());
         changed.as_mut().enable();
-        match attempt(caller) {
+        match attempt(&mut caller.parts()?.0) {
             Err(Errno::Again) => {}
             answer => return answer,
         }
@@ -195,8 +210,19 @@ async fn write(caller: &mut Call<'_>, fd: i32, iovs: u32, count: u32) -> Result<
         }
         Kind::Pipe { writer: None, .. } => Err(Errno::BadFd),
         Kind::Pipe { writer: Some(writer), .. } => {
-            let pipe = Arc::clone(writer.pipe());
-            write_pipe(caller, &file, &pipe, &vecs).await
+            let (kernel, pipe) = (Arc::clone(&ctx.kernel), writer.pipe());
+            let try_write = |data: &[u8]| {
+                let answer = pipe.try_write(data);
+                if answer == Err(Errno::NoMemory) {
+                    kernel.budget.counters.hit(pipe.limit());
+                }
+                answer
+            };
+            write_waiting(caller, &file, &vecs, pipe.writable(), try_write).await
+        }
+        Kind::Tty(tty) => {
+            let kernel = Arc::clone(&ctx.kernel);
+            write_waiting(caller, &file, &vecs, tty.writable(), |data| tty.try_write(&kernel, data)).await
         }
     }
 }
@@ -231,7 +257,14 @@ fn drain(guest: &Guest<'_>, vecs: &[IoVec], mut write: impl FnMut(&[u8]) -> Resu
     Ok(total)
 }
 
-async fn write_pipe(caller: &mut Call<'_>, file: &OpenFile, pipe: &Pipe, vecs: &[IoVec]) -> Result<usize> {
+/// Writes to what may have no room yet: `try_write` answers `Again` until `writable` tells of some.
+async fn write_waiting(
+    caller: &mut Call<'_>,
+    file: &OpenFile,
+    vecs: &[IoVec],
+    writable: &Notify,
+    try_write: impl Fn(&[u8]) -> Result<usize>,
+) -> Result<usize> {
     // Several buffers are joined, so that a short vectored write is not mixed with others'.
     if vecs.is_empty() {
         return Ok(0);
@@ -240,14 +273,14 @@ async fn write_pipe(caller: &mut Call<'_>, file: &OpenFile, pipe: &Pipe, vecs: &
     let total: usize = vecs.iter().map(|vec| vec.length as usize).sum();
     let mut written = 0;
     let attempt = |caller: &mut Call<'_>, written: usize| match &joined {
-        Some(data) => pipe.try_write(&data[written..]),
+        Some(data) => try_write(&data[written..]),
         None => {
             let (guest, _) = caller.parts()?;
-            pipe.try_write(&guest.bytes(vecs[0].address, vecs[0].length)?[written..])
+            try_write(&guest.bytes(vecs[0].address, vecs[0].length)?[written..])
         }
     };
     loop {
-        let mut changed = pin!(pipe.writable().notified());
+        let mut changed = pin!(writable.notified());
         let mut waiting = false;
         let answer = loop {
             match attempt(caller, written) {
@@ -259,9 +292,6 @@ async fn write_pipe(caller: &mut Call<'_>, file: &OpenFile, pipe: &Pipe, vecs: &
                 answer => break answer,
             }
         };
-        if answer == Err(Errno::NoMemory) {
-            caller.data().kernel.budget.counters.hit(pipe.limit());
-        }
         match answer {
             Ok(count) => {
                 written += count;

@@ -143,6 +143,7 @@ fn reader(file: &OpenFile) -> Option<&PipeReader> {
 fn writer(file: &OpenFile) -> Option<&Arc<Pipe>> {
     match file.kind() {
         Kind::Pipe { writer: Some(writer), .. } => Some(writer.pipe()),
+        Kind::Tty(tty) => tty.screen(),
         _ => None,
     }
 }
@@ -158,12 +159,13 @@ fn look(kernel: &Kernel, subscriptions: &[Subscription]) -> Vec<Event> {
                 Some(Event { user_data: subscription.user_data, errno: *errno as u16, tag: *tag, bytes: 0, flags: 0 })
             }
             What::Time(at) => (kernel.clock.monotonic() >= *at).then(|| event(TAG_CLOCK, 0, false)).flatten(),
-            What::Read(file) => match reader(file) {
-                None => event(TAG_READ, 1, false),
-                Some(reader) => match reader.ready() {
+            What::Read(file) => match (reader(file), file.tty()) {
+                (Some(reader), _) => match reader.ready() {
                     (0, false) => None,
                     (bytes, ended) => event(TAG_READ, bytes as u64, ended),
                 },
+                (None, Ok(tty)) => tty.waiting().and_then(|(bytes, ended)| event(TAG_READ, bytes as u64, ended)),
+                (None, Err(_)) => event(TAG_READ, 1, false),
             },
             What::NoReader(file) => match writer(file).map(|pipe| pipe.write_state()) {
                 Some((_, true)) => event(TAG_READ, 0, true),
@@ -194,7 +196,10 @@ fn listen<'a>(kernel: &'a Kernel, subscriptions: &'a [Subscription]) -> Vec<Chan
                 earliest = Some(earliest.map_or(*at, |other| other.min(*at)));
                 continue;
             }
-            What::Read(file) => reader(file).map(|reader| reader.pipe().readable()),
+            What::Read(file) => match (reader(file), file.tty()) {
+                (Some(reader), _) => Some(reader.pipe().readable()),
+                (None, tty) => tty.ok().map(|tty| tty.readable()),
+            },
             What::Write(file) | What::NoReader(file) => writer(file).map(|pipe| pipe.writable()),
             What::Failed(..) => None,
         };

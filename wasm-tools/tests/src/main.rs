@@ -25,6 +25,7 @@ mod roles;
 mod signals;
 mod sigpipe;
 mod support;
+mod terminals;
 mod timers;
 mod wait;
 
@@ -52,6 +53,7 @@ const THEMES: &[&[Program]] = &[
     processes::PROGRAMS,
     sigpipe::PROGRAMS,
     signals::PROGRAMS,
+    terminals::PROGRAMS,
     timers::PROGRAMS,
     wait::PROGRAMS,
 ];

@@ -113,6 +113,7 @@ impl Shell {
         }
         result
     }
+
     /// The end of a function or sourced file: `return` ends here, and the RETURN trap runs.
     fn returned(&mut self, result: Run<i32>) -> Run<i32> {
         let result = match result {
