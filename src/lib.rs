@@ -24,7 +24,7 @@ pub mod tools;
 pub mod workspace;
 
 pub use sandbox::{
-    BuildError, Chunk, CommandInfo, Flavour, Input, LimitError, LimitName, Limits, Mount, Outcome,
+    BuildError, Chunk, CommandInfo, CommandPolicy, Flavour, Input, LimitError, LimitName, Limits, Mount, Outcome,
     Output, ProgramError, Programs, Progress, ProgressEvent, RunBuilder, Running, Runtime, RuntimeBuilder,
     RuntimeError, Sandbox, SandboxBuilder, Stream, Trace, TraceEvent, parse_size,
 };

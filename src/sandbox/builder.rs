@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::clock::{Clock, FIXED_START};
 use super::engine::Flavour;
-use super::kernel::{Budget, Kernel, KernelOptions, Trace, View};
+use super::kernel::{Budget, CommandPolicy, Kernel, KernelOptions, Trace, View};
 use super::limits::Limits;
 use super::program::DataFile;
 use super::run::RunBuilder;
@@ -122,6 +122,7 @@ pub struct SandboxBuilder {
     env: Vec<(String, String)>,
     seed: Option<u64>,
     trace: Option<Trace>,
+    policy: CommandPolicy,
     bare: bool,
 }
 
@@ -186,6 +187,13 @@ impl SandboxBuilder {
         self
     }
 
+    /// Which commands may run. Default: all.
+    #[must_use]
+    pub fn commands(mut self, policy: CommandPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
     /// Leaves out the little Linux: guests see the mounts and nothing else, each as a preopened directory under its
     /// path.
     #[must_use]
@@ -245,6 +253,7 @@ impl SandboxBuilder {
             clock,
             seed: self.seed,
             trace: self.trace,
+            policy: self.policy,
         });
         let mut env = if self.bare { Vec::new() } else { default_env(&self.cwd) };
         for (name, value) in self.env {
@@ -369,6 +378,7 @@ impl Sandbox {
             env: Vec::new(),
             seed: None,
             trace: None,
+            policy: CommandPolicy::new(),
             bare: false,
         }
     }

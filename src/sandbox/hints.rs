@@ -50,6 +50,7 @@ pub fn hint(miss: &Miss) -> String {
         Miss::ReadOnly(path) => {
             format!("`{path}` is on a read-only mount; write to work/, out/ or /tmp")
         }
+        Miss::Refused(name) => format!("`{name}` is not allowed by the policy of this sandbox; do it in another way"),
         Miss::Network => "the network is off in the sandbox".into(),
     }
 }

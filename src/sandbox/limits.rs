@@ -14,6 +14,9 @@ pub const PATH_MAX: usize = 4096;
 pub const IO_MAX: usize = MIB as usize;
 /// The most buffers of one vectored read or write: Linux's `IOV_MAX`.
 pub const IOVECS_MAX: u32 = 1024;
+/// Limits that nobody sets.
+const FIXED: [LimitName; 4] = [LimitName::HostFiles, LimitName::Path, LimitName::Stack, LimitName::Policy];
+
 /// The most subscriptions of one `poll_oneoff`: more than the descriptors a process may have.
 pub const POLL_MAX: u32 = 4096;
 /// Stack of a guest's WebAssembly code, in bytes. CPython's recursion check wants close to 2 MiB.
@@ -139,6 +142,8 @@ limit_names! {
     Module = "module",
     /// A guest's stack; the process ends as by `SIGSEGV`.
     Stack = "stack",
+    /// Commands that the policy refused; `EPERM`.
+    Policy = "policy",
 }
 
 impl fmt::Display for LimitName {
@@ -169,8 +174,7 @@ pub enum LimitError {
 }
 
 fn settable() -> String {
-    let fixed = [LimitName::HostFiles, LimitName::Path, LimitName::Stack];
-    let names: Vec<_> = LimitName::ALL.iter().filter(|name| !fixed.contains(name)).map(|name| name.as_str()).collect();
+    let names: Vec<_> = LimitName::ALL.iter().filter(|name| !FIXED.contains(name)).map(|name| name.as_str()).collect();
     names.join(", ")
 }
 
@@ -230,7 +234,9 @@ impl Limits {
             LimitName::Args => self.args = size()?,
             LimitName::Pipes => self.pipes = size()?,
             LimitName::Module => self.module = size()?,
-            LimitName::HostFiles | LimitName::Path | LimitName::Stack => return Err(LimitError::Fixed(name)),
+            LimitName::HostFiles | LimitName::Path | LimitName::Stack | LimitName::Policy => {
+                return Err(LimitError::Fixed(name));
+            }
         }
         Ok(())
     }
@@ -362,7 +368,7 @@ mod tests {
     fn every_limit_can_be_set_or_says_that_it_is_fixed() {
         for &name in LimitName::ALL {
             let answer = Limits::default().set(name, "1");
-            let fixed = matches!(name, LimitName::HostFiles | LimitName::Path | LimitName::Stack);
+            let fixed = FIXED.contains(&name);
             assert_eq!(answer.is_err(), fixed, "{name}");
             assert_eq!(name.as_str().parse(), Ok(name));
             if !fixed {

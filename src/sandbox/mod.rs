@@ -30,7 +30,7 @@ pub use engine::Flavour;
 pub(crate) use errno::Errno;
 #[cfg(feature = "cli")]
 pub(crate) use hints::host_path as host_path_hint;
-pub use kernel::{Trace, TraceEvent};
+pub use kernel::{CommandPolicy, Trace, TraceEvent};
 pub use limits::{LimitError, LimitName, Limits, parse_size};
 pub use outcome::Outcome;
 #[cfg(feature = "cli")]

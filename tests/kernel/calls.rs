@@ -61,6 +61,7 @@ const WSKILL: &[(&str, &str)] = &[
     ("program_name", "program_name"),
     ("spawn", "descriptor_maps"),
     ("exec", "exec_keeps_identity"),
+    ("command_allowed", "policy_of_builtins"),
     ("wait", "wait_for_any"),
     ("kill", "kill_one"),
     ("getpid", "process_ids"),

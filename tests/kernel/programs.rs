@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wskill::{Input, Mount};
+use wskill::{CommandPolicy, Input, Mount};
 
 use super::support::{COMMAND, assert_success, block_on, builder, sandbox, stdout};
 
@@ -32,6 +32,15 @@ fn on_terminal(name: &str) {
     assert_success(&outcome);
 }
 
+/// Runs a program in a sandbox that denies a command.
+fn under_a_policy(name: &str) {
+    let outcome = block_on(async {
+        let sandbox = builder().commands(CommandPolicy::new().deny(["denied"])).build().unwrap();
+        sandbox.run([COMMAND, name]).await.unwrap()
+    });
+    assert_success(&outcome);
+}
+
 /// Tests for programs, by theme. Those marked `both` depend on files and run over both kinds of file system.
 macro_rules! programs {
     ($($theme:ident $places:ident: $($name:ident),+;)*) => {
@@ -48,6 +57,11 @@ macro_rules! programs {
     (@theme $theme:ident terminal $($name:ident)+) => {
         mod $theme {
             $(#[test] fn $name() { super::on_terminal(stringify!($name)); })+
+        }
+    };
+    (@theme $theme:ident policy $($name:ident)+) => {
+        mod $theme {
+            $(#[test] fn $name() { super::under_a_policy(stringify!($name)); })+
         }
     };
     (@theme $theme:ident both $($name:ident)+) => {
@@ -98,6 +112,8 @@ programs! {
         pipe_short_writes_are_whole, pipe_small_records_never_mix, pipe_unbounded, pipe_nonblocking, pipe_stat,
         pipe_inherited_writer_delays_the_end, pipeline_of_five, pipe_reader_killed, pipe_empty_reads_and_writes,
         pipe_flags;
+    policy policy: policy_of_builtins, policy_of_programs;
+    no_policy memory: policy_absent;
     poll memory: poll_times_out, poll_readiness, poll_hangup, poll_room_to_write, poll_errors, poll_always_ready,
         poll_clocks, poll_wakes, poll_many, poll_fifo, poll_refuses;
     processes both: exit_codes, process_ids, process_ids_are_not_used_again, arguments, environment, program_name,

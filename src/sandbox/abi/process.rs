@@ -55,6 +55,9 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
         }
         Ok(caller.answer(answer))
     })?;
+    linker.func_wrap(MODULE, "command_allowed", |mut caller: Call<'_>, name: u32, length: u32| {
+        caller.call(|guest, ctx| command_allowed(ctx, &guest.path(name, length)?))
+    })?;
     linker.func_wrap(MODULE, "getpid", |caller: Call<'_>| caller.data().process.pid)?;
     linker.func_wrap(MODULE, "getppid", |caller: Call<'_>| caller.data().process.parent())?;
     linker.func_wrap(MODULE, "getpgid", |mut caller: Call<'_>, pid: i32, out: u32| {
@@ -76,6 +79,21 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
         })
     })?;
     Ok(())
+}
+
+/// Whether a program may do a command's work itself; without a name, whether it need not ask.
+fn command_allowed(ctx: &ProcessCtx, name: &[u8]) -> Result<()> {
+    let Some(policy) = &ctx.kernel.policy else { return Ok(()) };
+    if name.is_empty() {
+        return Err(Errno::NotPermitted);
+    }
+    // What no command is called belongs to the program that asks.
+    let allowed = policy.is_allowed(name) || !ctx.kernel.runtime.programs().contains(name);
+    if allowed && !policy.is_denied(name) {
+        return Ok(());
+    }
+    ctx.kernel.refuse(ctx.run(), ctx.process.pid, name);
+    Err(Errno::NotPermitted)
 }
 
 /// Reads a `wsk_spawn_request`.
@@ -110,6 +128,7 @@ fn parse(guest: &Guest<'_>, address: u32, limit: u64) -> Result<Command> {
         group: (flags & SET_GROUP != 0).then(|| signed(11)),
         umask: u32::try_from(signed(12)).ok(),
         ignored: u64::from_le_bytes(std::array::from_fn(|byte| bytes[56 + byte])),
+        asker: 0,
     })
 }
 
@@ -125,7 +144,8 @@ fn strings(bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
 async fn prepare_request(caller: &mut Call<'_>, request: u32) -> Result<Prepared> {
     settle_fuel(&mut *caller);
     let (guest, ctx) = caller.parts()?;
-    let command = parse(&guest, request, ctx.kernel.limits.args)?;
+    let mut command = parse(&guest, request, ctx.kernel.limits.args)?;
+    command.asker = ctx.process.pid;
     if command.group.is_some_and(|group| group < 0) {
         return Err(Errno::Invalid);
     }

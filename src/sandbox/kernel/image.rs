@@ -93,6 +93,11 @@ fn needs_no_execute_bit(mount: &Mount) -> bool {
     mount.read_only && !mount.at.is_root()
 }
 
+/// The last part of a path.
+pub fn base_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|&byte| byte == b'/').next().unwrap_or_default()
+}
+
 /// Looks a name up along a `PATH`; a name with `/` is itself.
 fn search(kernel: &Kernel, cwd: &GuestPath, name: &[u8], env: &[Vec<u8>]) -> Result<Vec<u8>> {
     if name.contains(&b'/') {
@@ -133,11 +138,64 @@ pub struct Request<'a> {
     pub argv: Vec<Vec<u8>>,
     /// The environment.
     pub env: &'a [Vec<u8>],
+    /// The process that asks; 0: the host.
+    pub asker: i32,
+}
+
+/// Programs that run the command which their first argument names.
+const FRONTS: [&[u8]; 2] = [b"coreutils", b"uutils"];
+
+/// The command that an installed program is with these arguments.
+fn applet<'a>(name: &'a [u8], argv: &'a [Vec<u8>]) -> &'a [u8] {
+    match argv.get(1) {
+        Some(command) if FRONTS.contains(&name) => command,
+        _ => name,
+    }
+}
+
+/// What the policy looks at: the names on the way to what runs.
+struct Gate<'a> {
+    kernel: &'a Kernel,
+    run: &'a Run,
+    asker: i32,
+    asked: Vec<u8>,
+}
+
+impl Gate<'_> {
+    /// Refuses a name that is denied.
+    fn pass(&self, name: &[u8]) -> std::result::Result<(), ImageError> {
+        match &self.kernel.policy {
+            Some(policy) if policy.is_denied(name) => Err(self.refuse()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a program (an installed command's name or a module's path) that is denied or not allowed.
+    fn enter(&self, program: &[u8]) -> std::result::Result<(), ImageError> {
+        match &self.kernel.policy {
+            Some(policy) if policy.is_denied(program) || !policy.is_allowed(program) => Err(self.refuse()),
+            _ => Ok(()),
+        }
+    }
+
+    fn refuse(&self) -> ImageError {
+        self.kernel.refuse(self.run, self.asker, &self.asked);
+        let name = String::from_utf8_lossy(&self.asked);
+        ImageError::new(Errno::NotPermitted, format!("{name}: not allowed by the policy of this sandbox"))
+    }
+}
+
+/// What a request asks for, as a person would name it: a shell that has looked along PATH itself still says in `argv[0]`
+/// what was typed.
+fn asked(path: &[u8], argv: &[Vec<u8>]) -> Vec<u8> {
+    let typed = argv.first().filter(|typed| base_name(typed) == base_name(path));
+    typed.map_or(path, Vec::as_slice).to_vec()
 }
 
 /// Finds what a request runs. Programs are compiled if need be, which may take seconds.
 pub async fn resolve(kernel: &Arc<Kernel>, run: &Run, request: Request<'_>) -> std::result::Result<Image, ImageError> {
-    let Request { path, search: along_path, cwd, mut argv, env } = request;
+    let Request { path, search: along_path, cwd, mut argv, env, asker } = request;
+    let gate = Gate { kernel, run, asker, asked: kernel.policy.as_ref().map_or(Vec::new(), |_| asked(path, &argv)) };
     let missing = |name: &[u8]| {
         run.miss(Miss::Command(String::from_utf8_lossy(name).into_owned()));
         ImageError::from(Errno::NoEntry)
@@ -159,10 +217,11 @@ pub async fn resolve(kernel: &Arc<Kernel>, run: &Run, request: Request<'_>) -> s
             Ok(opened) => opened,
             // A script's interpreter that lies elsewhere here (`/usr/local/bin/python3`) is found by its name.
             Err(Errno::NoEntry | Errno::NotDirectory) if depth > 0 => {
-                let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+                let name = base_name(&path);
                 if !kernel.runtime.programs().contains(name) {
                     return Err(missing(name));
                 }
+                gate.enter(name)?;
                 return installed(kernel, run, name, argv).await;
             }
             // A shell that has looked along PATH itself asks for the bare name, so that the miss is noted.
@@ -173,10 +232,18 @@ pub async fn resolve(kernel: &Arc<Kernel>, run: &Run, request: Request<'_>) -> s
         if opened.metadata.mode & 0o111 == 0 && !needs_no_execute_bit(&kernel.vfs.resolve(cwd, &path, true)?.mount) {
             return Err(Errno::Access.into());
         }
+        // What is not there is not refused either.
+        gate.pass(&path)?;
+        gate.pass(opened.path.as_bytes())?;
+        gate.pass(argv.first().map_or(&[], |name| name))?;
         let mut head = [0; HEAD];
         let length = read_full(&*file, &mut head)?;
         match classify(&head[..length]) {
-            Head::Program(name) => return installed(kernel, run, &name, argv).await,
+            Head::Program(name) => {
+                gate.pass(&name)?;
+                gate.enter(applet(&name, &argv))?;
+                return installed(kernel, run, &name, argv).await;
+            }
             Head::Script { interpreter, argument } => {
                 if interpreter.is_empty() {
                     return Err(Errno::NoExec.into());
@@ -190,6 +257,8 @@ pub async fn resolve(kernel: &Arc<Kernel>, run: &Run, request: Request<'_>) -> s
                 if path.ends_with(b"/env")
                     && let Some(name) = env_name(&argument)
                 {
+                    gate.pass(b"env")?;
+                    gate.pass(&name)?;
                     path = search(kernel, cwd, &name, env).map_err(|_| missing(&name))?;
                     argv = [name, script].into_iter().chain(rest).collect();
                 } else {
@@ -199,9 +268,13 @@ pub async fn resolve(kernel: &Arc<Kernel>, run: &Run, request: Request<'_>) -> s
             Head::Text => {
                 let script = std::mem::take(&mut path);
                 argv = [b"sh".to_vec(), script].into_iter().chain(argv.into_iter().skip(1)).collect();
+                gate.enter(b"sh")?;
                 return installed(kernel, run, b"sh", argv).await;
             }
-            Head::Module => return module(kernel, run, &*file, opened.path, opened.metadata.size, argv).await,
+            Head::Module => {
+                gate.enter(opened.path.as_bytes())?;
+                return module(kernel, run, &*file, opened.path, opened.metadata.size, argv).await;
+            }
             Head::Component => {
                 let text =
                     "is a WebAssembly component, which does not run inside a sandbox yet; build it for wasm32-wasip1";

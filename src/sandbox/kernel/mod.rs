@@ -17,6 +17,7 @@ mod memory;
 mod open;
 mod open_file;
 mod pipe;
+mod policy;
 mod process;
 mod random;
 mod run;
@@ -55,6 +56,7 @@ pub use memory::{ProcessMemory, memory_growth, table_growth};
 pub use open::{OpenRequest, Opened, list_directory, metadata_at, metadata_of, noted, open};
 pub use open_file::{Kind, OpenFile};
 pub use pipe::{PIPE_BUF, Pipe, PipeReader, PipeWriter};
+pub use policy::CommandPolicy;
 pub use process::{INIT, ProcessTable, Selector};
 pub use random::Random;
 pub use run::{FuelTank, Miss, Run};
@@ -114,6 +116,8 @@ pub struct Kernel {
     pub random: Random,
     /// Events for `--trace`.
     pub trace: Option<Trace>,
+    /// Which commands may run; `None` for all.
+    pub policy: Option<CommandPolicy>,
     /// For what lies in no tree.
     next_inode: AtomicU64,
     fifos: Mutex<HashMap<(u64, u64), Weak<Pipe>>>,
@@ -148,12 +152,15 @@ pub struct KernelOptions {
     pub seed: Option<u64>,
     /// Events.
     pub trace: Option<Trace>,
+    /// Which commands may run.
+    pub policy: CommandPolicy,
 }
 
 impl Kernel {
     /// A kernel without processes.
     pub fn new(options: KernelOptions) -> Arc<Self> {
-        let KernelOptions { runtime, ticking, vfs, view, limits, budget, flavour, clock, seed, trace } = options;
+        let KernelOptions { runtime, ticking, vfs, view, limits, budget, flavour, clock, seed, trace, policy } =
+            options;
         Arc::new(Self {
             vfs,
             view,
@@ -166,6 +173,7 @@ impl Kernel {
             budget,
             random: seed.map_or(Random::Host, Random::seeded),
             trace,
+            policy: (!policy.is_empty()).then_some(policy),
             limits,
             runtime,
             fifos: Mutex::default(),
@@ -234,6 +242,16 @@ impl Kernel {
             };
             self.processes.doom_run(run, &rest);
         }
+    }
+
+    /// Counts, notes and tells that the policy refused a command that this process (0: the host) asked for.
+    pub fn refuse(&self, run: &Run, asker: i32, name: &[u8]) {
+        let command = String::from_utf8_lossy(name).into_owned();
+        self.budget.counters.hit(LimitName::Policy);
+        if let Some(trace) = &self.trace {
+            trace.tell(TraceEvent::Refused { at_ms: self.clock.elapsed_ms(), pid: asker, command: command.clone() });
+        }
+        run.miss(Miss::Refused(command));
     }
 
     /// Counts what a guest was refused.

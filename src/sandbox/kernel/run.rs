@@ -20,6 +20,8 @@ pub enum Miss {
     HostPath(String),
     /// A write below a skill.
     ReadOnly(String),
+    /// A command that the policy does not allow.
+    Refused(String),
     /// The network.
     Network,
 }

@@ -44,6 +44,8 @@ pub struct Command {
     pub umask: Option<u32>,
     /// Signals that start ignored, bit n-1.
     pub ignored: u64,
+    /// The process that asks; 0: the host.
+    pub asker: i32,
 }
 
 impl Command {
@@ -107,8 +109,8 @@ pub async fn prepare(
 ) -> std::result::Result<Prepared, ImageError> {
     command.check_size(kernel.limits.args)?;
     let context = command.context(kernel, parent)?;
-    let Command { path, search, argv, env, group, ignored, .. } = command;
-    let request = image::Request { path: &path, search, cwd: &context.cwd, argv, env: &env };
+    let Command { path, search, argv, env, group, ignored, asker, .. } = command;
+    let request = image::Request { path: &path, search, cwd: &context.cwd, argv, env: &env, asker };
     let image = image::resolve(kernel, run, request).await?;
     Ok(Prepared { context, image, env, group, ignored })
 }

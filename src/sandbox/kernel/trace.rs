@@ -53,6 +53,15 @@ pub enum TraceEvent {
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
+    /// The policy refused a command.
+    Refused {
+        /// Time since the sandbox began, ms.
+        at_ms: f64,
+        /// Who asked for it; 0: the host.
+        pid: i32,
+        /// What was asked for.
+        command: String,
+    },
     /// A limit refused something or ended the run, for the first time.
     Limit {
         /// Time since the sandbox began, ms.

@@ -135,6 +135,11 @@ pub fn set_cloexec(fd: Fd, on: bool) -> Result<()> {
     sys_fd::set_cloexec(fd, on)
 }
 
+/// Whether the sandbox's policy lets the shell run a builtin of this name; without a name, whether it need not ask.
+pub fn command_allowed(name: &[u8]) -> bool {
+    process::command_allowed(name).is_ok()
+}
+
 pub fn isatty(fd: Fd) -> bool {
     sys_fd::isatty(fd)
 }

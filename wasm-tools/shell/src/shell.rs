@@ -69,6 +69,8 @@ pub struct Shell {
     pub handled: u64,
     /// SHELLOPTS of the environment: options to switch on.
     pub inherited_options: Option<Vec<u8>>,
+    /// Whether the sandbox has a policy that may refuse builtins.
+    pub policy: bool,
     /// A virtual process number for the next subshell in place.
     pub next_virtual_pid: i32,
     /// Depth of subshells that run in this process.
@@ -147,6 +149,7 @@ impl Shell {
             expansion_depth: 0,
             depth: 0,
             substitution_status: None,
+            policy: !os::command_allowed(b""),
             open_substitutions: Vec::new(),
             pending_signals: VecDeque::new(),
             ignored_at_start: 0,

@@ -61,8 +61,13 @@ typedef struct {
  * What runs: a `#!` script's interpreter; a WASI module; an installed program; text without `#!` under sh.
  * Errors: ENOENT (no such file, or not on PATH), EACCES (directory, no right), ENOEXEC (not runnable: foreign binary,
  * component, threads module; one line on the child's standard error says why), E2BIG, EAGAIN (process limit),
- * ENOMEM, EBADF (fds), ENOTDIR/ENOENT (cwd). */
+ * ENOMEM, EBADF (fds), ENOTDIR/ENOENT (cwd), EPERM (not allowed by the sandbox's policy; one line on the child's
+ * standard error says so). */
 WSK_IMPORT(spawn) int32_t wsk_spawn(const wsk_spawn_request *req, int32_t *pid);
+
+/* Whether the sandbox's policy lets a program do a command's work itself (the shell's builtins); EPERM: it does not, and
+ * that is counted. Without a name: 0 when there is nothing to be asked, else EPERM. */
+WSK_IMPORT(command_allowed) int32_t wsk_command_allowed(const char *name, uint32_t len);
 
 /* Replaces the calling process's image; the pid, group, parent and start time stay. Returns only on error. */
 WSK_IMPORT(exec) int32_t wsk_exec(const wsk_spawn_request *req);

@@ -95,6 +95,7 @@ unsafe extern "C" {
 
     pub fn spawn(request: *const SpawnRequest, pid: *mut i32) -> i32;
     pub fn exec(request: *const SpawnRequest) -> i32;
+    pub fn command_allowed(name: *const u8, len: u32) -> i32;
     pub fn wait(pid: i32, options: u32, result: *mut WaitResult) -> i32;
     pub fn kill(pid: i32, sig: i32) -> i32;
     pub fn getpid() -> i32;

@@ -331,6 +331,13 @@ pub fn times() -> Result<(u64, u64)> {
     Ok((own, children))
 }
 
+/// Whether the sandbox's policy lets this program do a command's work itself: EPERM when not, which the kernel counts.
+/// Without a name: `Ok` when nothing need be asked.
+pub fn command_allowed(name: &[u8]) -> Result<()> {
+    // SAFETY: the name is valid for its length.
+    check(unsafe { ffi::command_allowed(name.as_ptr(), name.len() as u32) })
+}
+
 /// The name of the installed command this process was started as, whatever argv[0] says; empty for a module that is
 /// not an installed program.
 pub fn program_name() -> OsString {

@@ -18,6 +18,7 @@ mod limits;
 mod locks;
 mod names;
 mod pipes;
+mod policy;
 mod poll;
 mod processes;
 mod raw;
@@ -49,6 +50,7 @@ const THEMES: &[&[Program]] = &[
     locks::PROGRAMS,
     names::PROGRAMS,
     pipes::PROGRAMS,
+    policy::PROGRAMS,
     poll::PROGRAMS,
     processes::PROGRAMS,
     sigpipe::PROGRAMS,

@@ -78,6 +78,7 @@ pub mod kernel {
         pub fn program_name(buffer: u32, capacity: u32, out: u32) -> i32;
         pub fn spawn(request: u32, pid: u32) -> i32;
         pub fn exec(request: u32) -> i32;
+        pub fn command_allowed(name: u32, length: u32) -> i32;
         pub fn wait(pid: i32, options: u32, out: u32) -> i32;
         pub fn getpgid(pid: i32, out: u32) -> i32;
         pub fn times(own: u32, children: u32) -> i32;

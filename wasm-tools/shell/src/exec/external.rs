@@ -6,10 +6,18 @@ use crate::shell::{Run, Shell, Unwind};
 use crate::state::vars::{Value, attr};
 use std::rc::Rc;
 
-/// Why a program did not start: the message without prefix, and the status.
+/// Why a program did not start: the message without prefix, and the status. Without a message the kernel has said it.
 pub struct NotStarted {
     pub message: Vec<u8>,
     pub status: i32,
+}
+
+impl NotStarted {
+    /// The sandbox's policy does not allow it.
+    const BY_POLICY: Self = Self {
+        message: Vec::new(),
+        status: 126,
+    };
 }
 
 impl Shell {
@@ -57,8 +65,14 @@ impl Shell {
             let def = function.def;
             return Ok(self.in_subshell(|shell| shell.call_function(&def, args)));
         }
-        self.error_bytes(&failure.message);
+        self.say_failure(&failure);
         Ok(failure.status)
+    }
+
+    fn say_failure(&mut self, failure: &NotStarted) {
+        if !failure.message.is_empty() {
+            self.error_bytes(&failure.message);
+        }
     }
 
     /// Starts a program with the current descriptors and environment.
@@ -77,6 +91,7 @@ impl Shell {
                 None => {
                     return match self.spawn(name, argv) {
                         Ok(pid) => Ok(pid),
+                        Err(Errno::EPERM) => Err(NotStarted::BY_POLICY),
                         Err(_) => Err(fail(b"command not found", 127)),
                     };
                 }
@@ -84,6 +99,7 @@ impl Shell {
         };
         match self.spawn(&path, argv) {
             Ok(pid) => Ok(pid),
+            Err(Errno::EPERM) => Err(NotStarted::BY_POLICY),
             Err(error) => {
                 // A remembered place that is gone is reported as such, as bash does without `checkhash`.
                 let name = if error == Errno::ENOENT { &path } else { name };
@@ -376,13 +392,16 @@ impl Shell {
                     126
                 };
                 let reason = spawn_message(error, &path);
-                NotStarted {
-                    message: [b"exec: ", program.as_slice(), b": ", reason.as_bytes()].concat(),
-                    status,
+                match error {
+                    Errno::EPERM => NotStarted::BY_POLICY,
+                    _ => NotStarted {
+                        message: [b"exec: ", program.as_slice(), b": ", reason.as_bytes()].concat(),
+                        status,
+                    },
                 }
             }
         };
-        self.error_bytes(&failure.message);
+        self.say_failure(&failure);
         self.undo_redirects(saved);
         if self.st.shopts.execfail {
             return Ok(failure.status);

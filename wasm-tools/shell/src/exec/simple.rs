@@ -3,6 +3,7 @@
 use crate::ast::{Arg, Assign, AssignValue, Redirect, Simple, Subscript};
 use crate::builtins::declare::DeclArg;
 use crate::builtins::{self, Builtin};
+use crate::os;
 use crate::shell::{Run, Shell, Unwind};
 use crate::state::ScopeKind;
 use crate::state::vars::{Value, Var, attr};
@@ -298,6 +299,10 @@ impl Shell {
     ) -> Run<i32> {
         if !builtin.pure && !self.contexts.is_empty() && !self.materialise() {
             return Ok(1);
+        }
+        if self.policy && !os::command_allowed(builtin.name.as_bytes()) {
+            self.error(&format!("{}: not allowed by the policy of this sandbox", builtin.name));
+            return Ok(126);
         }
         self.builtin = builtin.name;
         match builtin.run {
