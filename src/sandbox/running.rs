@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use super::builder::BuildError;
 use super::errno::Errno;
 use super::hints::hint;
-use super::kernel::{End, FuelTank, Kernel, PipeReader, PipeWriter, Run, Signal};
+use super::kernel::{End, Kernel, PipeReader, PipeWriter, Run, Signal};
 use super::limits::LimitName;
 use super::outcome::{Outcome, limit_of};
 use super::stdio::{Drained, Failure, Taken};
@@ -238,7 +238,7 @@ impl Running {
             stdout: take(&run.stdout),
             stderr: take(&run.stderr),
             duration,
-            fuel: run.fuel.as_ref().map(FuelTank::used),
+            fuel: run.fuel_used(),
             peak_memory: kernel.budget.memory.peak(),
             processes: run.processes.load(std::sync::atomic::Ordering::Relaxed),
             hints: run.misses().iter().map(hint).collect(),

@@ -48,7 +48,8 @@ pub struct Run {
     deadline: Mutex<Option<Instant>>,
     deadline_moved: Notify,
     host_time: Mutex<Duration>,
-    end: OnceLock<End>,
+    /// With the fuel used by then: what is taken down after the end settles at any time.
+    end: OnceLock<(End, Option<u64>)>,
     ended: Notify,
     /// Its processes' descriptors hold it.
     tty: OnceLock<Weak<Tty>>,
@@ -103,7 +104,7 @@ impl Run {
     /// whether this was it.
     pub fn finish(&self, end: End, counters: &LimitCounters) -> bool {
         let limit = if let End::Limit(name) = end { Some(name) } else { None };
-        if self.end.set(end).is_err() {
+        if self.end.set((end, self.fuel.as_ref().map(FuelTank::used))).is_err() {
             return false;
         }
         limit.into_iter().for_each(|name| counters.hit(name));
@@ -116,11 +117,16 @@ impl Run {
         loop {
             let mut ended = std::pin::pin!(self.ended.notified());
             ended.as_mut().enable();
-            if let Some(end) = self.end.get() {
+            if let Some((end, _)) = self.end.get() {
                 return end.clone();
             }
             ended.await;
         }
+    }
+
+    /// The fuel that it had used at its end; `None` when that is not counted, or before.
+    pub fn fuel_used(&self) -> Option<u64> {
+        self.end.get()?.1
     }
 
     /// Whether it has ended for the caller.
