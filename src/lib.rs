@@ -24,9 +24,9 @@ pub mod tools;
 pub mod workspace;
 
 pub use sandbox::{
-    BuildError, Chunk, CommandInfo, CommandPolicy, Flavour, Input, LimitError, LimitName, Limits, Mount, Outcome,
-    Output, ProgramError, Programs, Progress, ProgressEvent, RunBuilder, Running, Runtime, RuntimeBuilder,
-    RuntimeError, Sandbox, SandboxBuilder, Stream, Trace, TraceEvent, parse_size,
+    BuildError, Chunk, CommandInfo, CommandPolicy, Flavour, HostTool, HostTools, Input, LimitError,
+    LimitName, Limits, Mount, Outcome, Output, ProgramError, Programs, Progress, ProgressEvent, RunBuilder, Running,
+    Runtime, RuntimeBuilder, RuntimeError, Sandbox, SandboxBuilder, Stream, Trace, TraceEvent, parse_size,
 };
 
 /// The examples of the README are tests too.

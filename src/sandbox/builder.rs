@@ -10,6 +10,7 @@ use super::limits::Limits;
 use super::program::DataFile;
 use super::run::RunBuilder;
 use super::runtime::{Runtime, RuntimeError};
+use super::tools::HostTools;
 use super::vfs::{FileSystem, GuestPath, HostFile, HostFolder, MemoryTree, MountTable, Quota, Vfs};
 use super::{Outcome, vfs};
 
@@ -123,6 +124,7 @@ pub struct SandboxBuilder {
     seed: Option<u64>,
     trace: Option<Trace>,
     policy: CommandPolicy,
+    tools: Option<HostTools>,
     bare: bool,
 }
 
@@ -194,6 +196,13 @@ impl SandboxBuilder {
         self
     }
 
+    /// What guests may ask of the host. Default: nothing.
+    #[must_use]
+    pub fn host_tools(mut self, tools: HostTools) -> Self {
+        self.tools = Some(tools);
+        self
+    }
+
     /// Leaves out the little Linux: guests see the mounts and nothing else, each as a preopened directory under its
     /// path.
     #[must_use]
@@ -254,6 +263,7 @@ impl SandboxBuilder {
             seed: self.seed,
             trace: self.trace,
             policy: self.policy,
+            tools: self.tools,
         });
         let mut env = if self.bare { Vec::new() } else { default_env(&self.cwd) };
         for (name, value) in self.env {
@@ -379,6 +389,7 @@ impl Sandbox {
             seed: None,
             trace: None,
             policy: CommandPolicy::new(),
+            tools: None,
             bare: false,
         }
     }

@@ -31,6 +31,7 @@ pub enum Errno {
     NoExec = 45,
     NoMemory = 48,
     NoSpace = 51,
+    NotImplemented = 52,
     NotDirectory = 54,
     NotEmpty = 55,
     NotSupported = 58,

@@ -66,6 +66,10 @@ pub struct Limits {
     pub pipes: u64,
     /// A skill's own WebAssembly module. Default 64 MiB.
     pub module: u64,
+    /// Calls of the host's tools in all. Default 1,000.
+    pub tool_calls: u64,
+    /// The request and the answer of such a call, each. Default 1 MiB.
+    pub tool_bytes: u64,
 }
 
 impl Default for Limits {
@@ -85,6 +89,8 @@ impl Default for Limits {
             args: 2 * MIB,
             pipes: 16 * MIB,
             module: 64 * MIB,
+            tool_calls: 1_000,
+            tool_bytes: MIB,
         }
     }
 }
@@ -140,6 +146,10 @@ limit_names! {
     Path = "path",
     /// Size of a skill's module; `ENOEXEC`.
     Module = "module",
+    /// Calls of the host's tools; such a call fails.
+    ToolCalls = "tool_calls",
+    /// Size of a request to such a tool or of its answer; the call fails.
+    ToolBytes = "tool_bytes",
     /// A guest's stack; the process ends as by `SIGSEGV`.
     Stack = "stack",
     /// Commands that the policy refused; `EPERM`.
@@ -234,6 +244,8 @@ impl Limits {
             LimitName::Args => self.args = size()?,
             LimitName::Pipes => self.pipes = size()?,
             LimitName::Module => self.module = size()?,
+            LimitName::ToolCalls => self.tool_calls = count()?,
+            LimitName::ToolBytes => self.tool_bytes = size()?,
             LimitName::HostFiles | LimitName::Path | LimitName::Stack | LimitName::Policy => {
                 return Err(LimitError::Fixed(name));
             }

@@ -22,6 +22,7 @@ mod running;
 mod runtime;
 mod stdio;
 mod tree;
+mod tools;
 mod vfs;
 mod wasi;
 
@@ -42,3 +43,4 @@ pub use runtime::{Runtime, RuntimeBuilder, RuntimeError};
 pub use stdio::{Input, Output};
 pub(crate) use tree::Tree;
 pub(crate) use vfs::{FileSystem, FileType, GuestPath, HostFolder, Metadata, Mount as TreeMount, Quota};
+pub use tools::{HostTool, HostTools};

@@ -84,6 +84,8 @@ const WSKILL: &[(&str, &str)] = &[
     ("memfd", "memory_files"),
     ("push_context", "context_restores"),
     ("pop_context", "context_jumps_outward"),
+    ("tool_call", "tools_answer"),
+    ("tool_list", "tools_answer"),
     ("stat", "symbolic_links"),
     ("fstat", "pipe_stat"),
     ("open", "open_refuses"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wskill::{CommandPolicy, Input, Mount};
+use wskill::{CommandPolicy, HostTool, HostTools, Input, Mount};
 
 use super::support::{COMMAND, assert_success, block_on, builder, sandbox, stdout};
 
@@ -41,6 +41,27 @@ fn under_a_policy(name: &str) {
     assert_success(&outcome);
 }
 
+/// Runs a program in a sandbox that offers tools of the host.
+fn with_tools(name: &str) {
+    let offered =
+        [("wait", "Never\nanswers"), ("fail", "Fails"), ("echo", "Answers its  request"), ("a\tb", "Not offered")];
+    let outcome = block_on(async {
+        let tools = HostTools::new(
+            move || offered.map(|(name, text)| HostTool::new(name, text)).to_vec(),
+            |name, request| async move {
+                match name.as_str() {
+                    "echo" => Ok(request),
+                    "fail" => Err("no luck".into()),
+                    _ => std::future::pending().await,
+                }
+            },
+        );
+        let sandbox = builder().host_tools(tools).build().unwrap();
+        sandbox.run([COMMAND, name]).await.unwrap()
+    });
+    assert_success(&outcome);
+}
+
 /// Tests for programs, by theme. Those marked `both` depend on files and run over both kinds of file system.
 macro_rules! programs {
     ($($theme:ident $places:ident: $($name:ident),+;)*) => {
@@ -62,6 +83,11 @@ macro_rules! programs {
     (@theme $theme:ident policy $($name:ident)+) => {
         mod $theme {
             $(#[test] fn $name() { super::under_a_policy(stringify!($name)); })+
+        }
+    };
+    (@theme $theme:ident tools $($name:ident)+) => {
+        mod $theme {
+            $(#[test] fn $name() { super::with_tools(stringify!($name)); })+
         }
     };
     (@theme $theme:ident both $($name:ident)+) => {
@@ -129,6 +155,8 @@ programs! {
     terminals terminal: terminal_streams, terminal_lines, terminal_short_reads, terminal_by_name,
         terminal_is_inherited;
     timers memory: timer_once, timer_interval, timer_disarm, timer_left, timer_default_ends, timer_is_not_inherited;
+    tools tools: tools_answer, tools_refuse, tools_interrupted;
+    no_tools memory: tools_absent;
     wait memory: wait_for_one, wait_for_any, wait_for_a_group, wait_without_waiting, wait_refuses,
         wait_is_interrupted, wait_tells_the_child_despite_its_signal, ignored_children_leave_nothing, zombies,
         wait_for_grandchildren, wait_races;

@@ -6,6 +6,7 @@ mod descriptor;
 mod file;
 mod process;
 mod signal;
+mod tool;
 
 use wasmtime::{Caller, Linker};
 
@@ -35,7 +36,8 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
     process::add_to_linker(linker)?;
     signal::add_to_linker(linker)?;
     descriptor::add_to_linker(linker)?;
-    file::add_to_linker(linker)
+    file::add_to_linker(linker)?;
+    tool::add_to_linker(linker)
 }
 
 /// Where a path given with a descriptor begins; an absolute one does not need it.

@@ -16,6 +16,8 @@ pub struct Budget {
     pub memory: Arc<Account>,
     /// Data in pipes.
     pub pipes: Arc<Account>,
+    /// Calls of the host's tools.
+    pub tool_calls: Account,
     /// What the guest has on disk.
     pub disk: Arc<Quota>,
     /// The same for trees that lie in memory, which `memory` pays for too.
@@ -45,6 +47,7 @@ impl Budget {
             memory_files: Arc::new(unnamed.in_memory(Arc::clone(&memory))),
             disk: Arc::new(disk),
             pipes: Arc::new(Account::new(limits.pipes)),
+            tool_calls: Account::new(limits.tool_calls),
             counters,
             memory,
         }

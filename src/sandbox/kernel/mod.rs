@@ -40,6 +40,7 @@ use super::engine::Flavour;
 use super::errno::Errno;
 use super::limits::{LimitName, Limits};
 use super::runtime::{Runtime, Ticking};
+use super::tools::HostTools;
 use super::vfs::{GuestPath, MemoryFile, Vfs};
 
 pub use budget::Budget;
@@ -116,6 +117,8 @@ pub struct Kernel {
     pub random: Random,
     /// Events for `--trace`.
     pub trace: Option<Trace>,
+    /// What guests may ask of the host.
+    pub tools: Option<HostTools>,
     /// Which commands may run; `None` for all.
     pub policy: Option<CommandPolicy>,
     /// For what lies in no tree.
@@ -152,6 +155,8 @@ pub struct KernelOptions {
     pub seed: Option<u64>,
     /// Events.
     pub trace: Option<Trace>,
+    /// What guests may ask of the host.
+    pub tools: Option<HostTools>,
     /// Which commands may run.
     pub policy: CommandPolicy,
 }
@@ -159,7 +164,7 @@ pub struct KernelOptions {
 impl Kernel {
     /// A kernel without processes.
     pub fn new(options: KernelOptions) -> Arc<Self> {
-        let KernelOptions { runtime, ticking, vfs, view, limits, budget, flavour, clock, seed, trace, policy } =
+        let KernelOptions { runtime, ticking, vfs, view, limits, budget, flavour, clock, seed, trace, tools, policy } =
             options;
         Arc::new(Self {
             vfs,
@@ -173,6 +178,7 @@ impl Kernel {
             budget,
             random: seed.map_or(Random::Host, Random::seeded),
             trace,
+            tools,
             policy: (!policy.is_empty()).then_some(policy),
             limits,
             runtime,

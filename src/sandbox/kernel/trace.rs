@@ -53,6 +53,18 @@ pub enum TraceEvent {
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
+    /// A tool of the host was called, and has answered.
+    Tool {
+        /// Time since the sandbox began, ms.
+        at_ms: f64,
+        /// Who called it.
+        pid: i32,
+        /// Its name.
+        name: String,
+        /// Why it failed, if it did.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
     /// The policy refused a command.
     Refused {
         /// Time since the sandbox began, ms.

@@ -2,7 +2,7 @@
 # WSKILL is the folder python/, WSKILL_PREFIX where the static libraries are.
 
 comma := ,
-wskill_objects := $(patsubst %,Programs/wskill_%.o,main initialise resume finish interrupts settle threads)
+wskill_objects := $(patsubst %,Programs/wskill_%.o,main initialise resume finish interrupts settle threads tools)
 wskill_posix := $(WSKILL_PREFIX)/lib/libwskill-posix.a
 # The second options of their kind win: the linear stack's size fits the native stack's (2 MiB less 64 KiB).
 wskill_ldflags := -z stack-size=2097152 \

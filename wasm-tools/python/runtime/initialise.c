@@ -44,6 +44,7 @@ void wskill_initialise(void)
 	PyStatus status = Py_PreInitialize(&pre);
 	if (PyStatus_Exception(status)) fail("preinitialise", status);
 
+	if (PyImport_AppendInittab("_wskill_host", wskill_init_host) < 0) _Exit(73);
 	PyConfig config;
 	PyConfig_InitPythonConfig(&config);
 	config.parse_argv = 0;

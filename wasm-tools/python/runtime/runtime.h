@@ -20,6 +20,8 @@ void wskill_remember_modules(PyObject *modules);
 void wskill_prepare_resume(PyObject *boot);
 /* Arranges the memory of the finished snapshot so that a process writes to few of its pages: see settle.c. */
 void wskill_settle(void);
+/* The module _wskill_host. */
+PyObject *wskill_init_host(void);
 /* Lets the kernel interrupt computations. */
 void wskill_watch_signals(void);
 #endif

@@ -139,6 +139,15 @@ WSK_IMPORT(push_context) int32_t wsk_push_context(int32_t *depth);
 /* Closes the copy and goes back to what push_context with this answer saved, dropping all above. EINVAL: no such. */
 WSK_IMPORT(pop_context) int32_t wsk_pop_context(int32_t depth);
 
+/* ---- Tools of the host ------------------------------------------------------------------------------------------ */
+
+/* Calls a tool with a JSON text and waits for its answer. result[0] is a descriptor (close on exec) of an unnamed file with
+ * it, at its begin; result[1] is 0, or 1 when the text says why the call failed, be it that there is no such tool or that
+ * a limit is met. ENOSYS: this sandbox offers no tools. [may wait; the tool is told nothing of an EINTR but given up] */
+WSK_IMPORT(tool_call) int32_t wsk_tool_call(const char *name, uint32_t name_len, const char *json, uint32_t json_len, int32_t result[2]);
+/* A descriptor of the same kind: a line for each tool, name, tab, description, sorted. ENOSYS as above. */
+WSK_IMPORT(tool_list) int32_t wsk_tool_list(int32_t *fd);
+
 /* ---- Files ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {

@@ -121,6 +121,9 @@ unsafe extern "C" {
     pub fn push_context(depth: *mut i32) -> i32;
     pub fn pop_context(depth: i32) -> i32;
 
+    pub fn tool_call(name: *const u8, name_len: u32, json: *const u8, json_len: u32, result: *mut i32) -> i32;
+    pub fn tool_list(fd: *mut i32) -> i32;
+
     pub fn stat(dirfd: i32, path: *const u8, len: u32, flags: u32, st: *mut RawStat) -> i32;
     pub fn fstat(fd: i32, st: *mut RawStat) -> i32;
     pub fn open(dirfd: i32, path: *const u8, len: u32, oflags: u32, mode: u32, fd: *mut i32) -> i32;

@@ -14,6 +14,7 @@ pub mod fs;
 pub mod multicall;
 pub mod process;
 pub mod signal;
+pub mod tools;
 
 pub use errno::{Errno, Result, message};
 pub use process::program_name;

@@ -28,6 +28,7 @@ mod sigpipe;
 mod support;
 mod terminals;
 mod timers;
+mod tools;
 mod wait;
 
 use std::process::ExitCode;
@@ -57,6 +58,7 @@ const THEMES: &[&[Program]] = &[
     signals::PROGRAMS,
     terminals::PROGRAMS,
     timers::PROGRAMS,
+    tools::PROGRAMS,
     wait::PROGRAMS,
 ];
 

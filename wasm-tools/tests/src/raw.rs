@@ -95,6 +95,8 @@ pub mod kernel {
         pub fn memfd(flags: u32, out: u32) -> i32;
         pub fn push_context(out: u32) -> i32;
         pub fn pop_context(depth: i32) -> i32;
+        pub fn tool_call(name: u32, name_length: u32, json: u32, json_length: u32, out: u32) -> i32;
+        pub fn tool_list(out: u32) -> i32;
         pub fn stat(dirfd: i32, path: u32, length: u32, flags: u32, out: u32) -> i32;
         pub fn fstat(fd: i32, out: u32) -> i32;
         pub fn open(dirfd: i32, path: u32, length: u32, flags: u32, mode: u32, out: u32) -> i32;

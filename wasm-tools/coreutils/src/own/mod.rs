@@ -30,6 +30,7 @@ mod stat;
 mod system;
 mod test;
 mod text;
+mod tool;
 mod users;
 
 /// A command: its name (several may share one function) and its arguments; the answer is the exit status.
@@ -103,6 +104,7 @@ pub const COMMANDS: &[(&str, Command)] = &[
     ("which", system::which),
     ("who", users::nobody),
     ("whoami", users::whoami),
+    ("wskill-tool", tool::wskill_tool),
     ("xxd", dump::xxd),
 ];
 
