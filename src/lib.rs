@@ -24,7 +24,7 @@ pub mod tools;
 pub mod workspace;
 
 pub use sandbox::{
-    BuildError, Chunk, CommandInfo, CommandPolicy, Flavour, HostTool, HostTools, Input, LimitError,
+    BuildError, Chunk, CommandInfo, CommandPolicy, DiskAccount, Flavour, HostTool, HostTools, Input, LimitError,
     LimitName, Limits, Mount, Outcome, Output, ProgramError, Programs, Progress, ProgressEvent, RunBuilder, Running,
     Runtime, RuntimeBuilder, RuntimeError, Sandbox, SandboxBuilder, Stream, Trace, TraceEvent, parse_size,
 };

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::clock::{Clock, FIXED_START};
+use super::disk::DiskAccount;
 use super::engine::Flavour;
 use super::kernel::{Budget, CommandPolicy, Kernel, KernelOptions, Trace, View};
 use super::limits::Limits;
@@ -125,6 +126,7 @@ pub struct SandboxBuilder {
     trace: Option<Trace>,
     policy: CommandPolicy,
     tools: Option<HostTools>,
+    disk: Option<DiskAccount>,
     bare: bool,
 }
 
@@ -189,6 +191,15 @@ impl SandboxBuilder {
         self
     }
 
+    /// An account of disk space that other sandboxes share, in place of the limits `disk` and `inodes`. Those then count
+    /// what lies in memory (`/tmp`, `/home/user`, a workspace without a folder of the host), which stays this sandbox's
+    /// own.
+    #[must_use]
+    pub fn disk(mut self, account: &DiskAccount) -> Self {
+        self.disk = Some(account.clone());
+        self
+    }
+
     /// Which commands may run. Default: all.
     #[must_use]
     pub fn commands(mut self, policy: CommandPolicy) -> Self {
@@ -222,7 +233,7 @@ impl SandboxBuilder {
         };
         check_overlap(&self.mounts)?;
         let clock = Arc::new(if self.seed.is_some() { Clock::deterministic() } else { Clock::real() });
-        let budget = Budget::new(&self.limits, &clock, self.trace.as_ref());
+        let budget = Budget::new(&self.limits, &clock, self.trace.as_ref(), self.disk.as_ref());
         let fixed_time = self.seed.map(|_| FIXED_START as i64);
         let mut table = MountTable::new();
         let mut preopens = Vec::new();
@@ -390,6 +401,7 @@ impl Sandbox {
             trace: None,
             policy: CommandPolicy::new(),
             tools: None,
+            disk: None,
             bare: false,
         }
     }
@@ -407,7 +419,7 @@ impl Sandbox {
         self.command(argv).run().await
     }
 
-    /// Bytes that the guest's files take now, of the limit `disk`.
+    /// Bytes that the guest's files take now, of the limit `disk` or the account that it shares.
     pub fn disk_used(&self) -> u64 {
         self.kernel.budget.disk.used().bytes
     }

@@ -8,6 +8,7 @@ mod builder;
 mod clock;
 #[cfg(feature = "component")]
 mod component;
+mod disk;
 mod engine;
 mod errno;
 mod guest;
@@ -27,6 +28,7 @@ mod vfs;
 mod wasi;
 
 pub use builder::{BuildError, Mount, Sandbox, SandboxBuilder};
+pub use disk::DiskAccount;
 pub use engine::Flavour;
 pub(crate) use errno::Errno;
 #[cfg(feature = "cli")]

@@ -18,6 +18,8 @@ const INODE_MEMORY: u64 = 512;
 #[derive(Clone)]
 pub struct Quota {
     storage: Arc<Storage>,
+    file_size: u64,
+    counters: Arc<LimitCounters>,
     /// Pays too for what lies in memory.
     memory: Option<Arc<Account>>,
 }
@@ -25,8 +27,6 @@ pub struct Quota {
 struct Storage {
     bytes: Account,
     inodes: Account,
-    file_size: u64,
-    counters: Arc<LimitCounters>,
     open: OpenInodes,
 }
 
@@ -51,8 +51,13 @@ impl Quota {
     /// the counters learn what they refuse.
     pub fn new(bytes: u64, inodes: u64, file_size: u64, counters: Arc<LimitCounters>) -> Self {
         let (bytes, inodes) = (Account::new(bytes), Account::new(inodes));
-        let storage = Storage { bytes, inodes, file_size, counters, open: OpenInodes::default() };
-        Self { storage: Arc::new(storage), memory: None }
+        let storage = Storage { bytes, inodes, open: OpenInodes::default() };
+        Self { storage: Arc::new(storage), file_size, counters, memory: None }
+    }
+
+    /// The same account for another sandbox, with a limit on the length of its files and counters of its own.
+    pub fn shared_with(&self, file_size: u64, counters: Arc<LimitCounters>) -> Self {
+        Self { storage: Arc::clone(&self.storage), file_size, counters, memory: None }
     }
 
     /// An account without limits; it still counts.
@@ -62,7 +67,7 @@ impl Quota {
 
     /// The same account for files that lie in memory: `memory` pays for them too.
     pub fn in_memory(&self, memory: Arc<Account>) -> Self {
-        Self { storage: Arc::clone(&self.storage), memory: Some(memory) }
+        Self { memory: Some(memory), ..self.clone() }
     }
 
     /// Host files that are open through the mounts of this account.
@@ -71,7 +76,7 @@ impl Quota {
     }
 
     fn refuse(&self, limit: LimitName) -> Errno {
-        self.storage.counters.hit(limit);
+        self.counters.hit(limit);
         if limit == LimitName::FileSize { Errno::FileTooBig } else { Errno::NoSpace }
     }
 
@@ -134,7 +139,7 @@ impl Quota {
     /// `FileTooBig` when a file must not have `length` bytes.
     pub fn check_file_size(&self, length: u64) -> Result<()> {
         // The host's offsets are signed.
-        if length <= self.storage.file_size && i64::try_from(length).is_ok() {
+        if length <= self.file_size && i64::try_from(length).is_ok() {
             return Ok(());
         }
         Err(self.refuse(LimitName::FileSize))
@@ -159,7 +164,7 @@ impl Quota {
     /// Charges a write of `length` bytes at `offset` into a file that `paid` bytes have been charged for. When not all
     /// fit, the part that does; the caller gives back what it did not use.
     pub(super) fn admit(&self, paid: u64, offset: u64, length: usize) -> Result<Admission> {
-        let limit = self.storage.file_size.min(i64::MAX as u64);
+        let limit = self.file_size.min(i64::MAX as u64);
         let room = usize::try_from(limit.saturating_sub(offset)).unwrap_or(usize::MAX);
         let mut length = length.min(room);
         if length == 0 {
@@ -256,6 +261,23 @@ mod tests {
         assert_eq!(quota.admit(0, 80, 1).unwrap_err(), Errno::FileTooBig);
         assert_eq!(quota.admit(20, 10, 10).unwrap().charged, 0);
         assert_eq!(Quota::unlimited().admit(0, u64::MAX, 1).unwrap_err(), Errno::FileTooBig);
+    }
+
+    #[test]
+    fn an_account_is_shared_with_others() {
+        let (one, two) = (Arc::<LimitCounters>::default(), Arc::<LimitCounters>::default());
+        let account = Quota::new(100, 2, u64::MAX, Arc::default());
+        let (first, second) = (account.shared_with(80, one.clone()), account.shared_with(90, two.clone()));
+        first.charge_bytes(70).unwrap();
+        assert_eq!(second.charge_bytes_up_to(40), 30);
+        assert_eq!(second.check_file_size(85), Ok(()));
+        assert_eq!(first.check_file_size(85), Err(Errno::FileTooBig));
+        first.charge_inode().unwrap();
+        second.charge_inode().unwrap();
+        assert_eq!(first.charge_inode(), Err(Errno::NoSpace));
+        assert_eq!(account.used(), Usage { bytes: 100, inodes: 2 });
+        assert_eq!(one.snapshot(), [(LimitName::Inodes, 1), (LimitName::FileSize, 1)]);
+        assert_eq!(two.snapshot(), [(LimitName::Disk, 1)]);
     }
 
     #[test]
