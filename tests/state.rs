@@ -266,6 +266,27 @@ mod sqlite {
         });
     }
 
+    #[test]
+    fn a_writer_waits_for_another() {
+        let place = TempDir::new().unwrap();
+        let path = place.path().join("sessions.db");
+        block_on(async {
+            let store = SqliteStore::open(&path).await.unwrap();
+            let other = rusqlite::Connection::open(&path).unwrap();
+            other.execute_batch("BEGIN IMMEDIATE").unwrap();
+            let writer = store.clone();
+            let change = tokio::spawn(async move { writer.apply(&key("s"), &delta(json!({"a": 1}))).await });
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            assert!(!change.is_finished());
+            // Who only reads does not wait for other processes.
+            let reader = SqliteStore::open(&path).await.unwrap();
+            assert!(reader.load(&key("s")).await.unwrap().state.is_empty());
+            other.execute_batch("COMMIT").unwrap();
+            change.await.unwrap().unwrap();
+            assert_eq!(reader.load(&key("s")).await.unwrap().state, state(json!({"a": 1})));
+        });
+    }
+
     #[cfg(unix)]
     #[test]
     fn files_are_private() {

@@ -16,8 +16,9 @@ use disk::Disk;
 /// Keeps artifacts in a folder, which many processes may use at once.
 ///
 /// A version is a folder with the content and a small JSON file: media type, size, digest, time. It appears in one
-/// step when it is written, so that a process which is killed leaves no half of one. Content that is not what was saved
-/// any more is an error. Names never become paths, and no link in the folder is followed out of it.
+/// step when it is written, so that a process which is killed leaves no half of one; after a loss of power the last
+/// versions may be missing, and what is there is whole. Content that is not what was saved any more is an error. No name
+/// and no link in the folder leads out of it.
 #[derive(Clone, Debug)]
 pub struct FolderArtifacts {
     disk: Arc<Disk>,
