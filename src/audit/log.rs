@@ -94,8 +94,8 @@ impl AuditLogBuilder {
 /// An append-only log of JSON lines, in a file that only its owner reads (mode 0600).
 ///
 /// Each record is one `write` to a file opened for appending, so that several processes can share a log. A log that has
-/// grown too large becomes `NAME.1`, that one `NAME.2`, and so on; the oldest goes. A system lock on `NAME.lock` lets one
-/// process do so at a time. What others write in that moment is in one of the files.
+/// grown too large becomes `NAME.1`, that one `NAME.2`, and so on; the oldest goes. A system lock on `NAME.lock` lets
+/// one process do so at a time. What others write in that moment is in one of the files.
 ///
 /// ```
 /// use wskill::audit::{AuditLog, Record};

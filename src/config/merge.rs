@@ -45,8 +45,8 @@ pub fn merge(keys: &[Key], files: &[ConfigFile], skill: Option<&str>) -> Merged 
     merged
 }
 
-/// What a file says of a key, and the skill in whose table it says so. A skill's table counts more than the general one;
-/// what either denies is denied.
+/// What a file says of a key, and the skill in whose table it says so. A skill's table counts more than the general
+/// one; what either denies is denied.
 fn said<'a>(file: &ConfigFile, skill: Option<&'a str>, key: &Key) -> Option<(Setting, Option<&'a str>)> {
     let find = |settings: &Settings| settings.get(&key.name).cloned();
     let own = skill.and_then(|skill| file.skills.get(skill)).and_then(find);

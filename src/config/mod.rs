@@ -1,8 +1,9 @@
 //! `wskill.toml`: what a user and a project have set, merged, with where each value comes from.
 //!
-//! There are two files: the user's, in the platform's folder for configuration, and the project's, the nearest one at or
-//! above the current folder ([`Places`]). What counts is the project's before the user's before the defaults, and a list
-//! replaces a list. But whoever wrote the project wrote its file, so **a project can only tighten** what guards the user:
+//! There are two files: the user's, in the platform's folder for configuration, and the project's, the nearest one at
+//! or above the current folder ([`Places`]). What counts is the project's before the user's before the defaults, and a
+//! list replaces a list. But whoever wrote the project wrote its file, so **a project can only tighten** what guards
+//! the user:
 //!
 //! | setting | a project's file |
 //! |---|---|
@@ -16,11 +17,11 @@
 //! | `skill.NAME.env` | may set what the user's file does not |
 //! | all others | may be set |
 //!
-//! A project can also have a skill with a name that the user's file has a table for: `trust.mode` tells such skills apart,
-//! by what is in them.
+//! A project can also have a skill with a name that the user's file has a table for: `trust.mode` tells such skills
+//! apart, by what is in them.
 //!
-//! What a project's file may not do is not done, and is a [`Warning`]. A file with a mistake in it is an error, for what it
-//! was to forbid would be lost.
+//! What a project's file may not do is not done, and is a [`Warning`]. A file with a mistake in it is an error, for
+//! what it was to forbid would be lost.
 //!
 //! ```toml
 //! [limits]                            # by the names of `--limit`

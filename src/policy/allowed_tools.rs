@@ -6,8 +6,8 @@ use std::fmt;
 use super::commands::CommandPolicy;
 use super::pattern;
 
-/// Tools that are never restricted: those that tell of skills and select what is shown, and those that go on with what an
-/// allowed call began.
+/// Tools that are never restricted: those that tell of skills and select what is shown, and those that go on with what
+/// an allowed call began.
 const FREE: [&str; 13] = [
     "Skill",
     "skill_kill_session",
@@ -54,8 +54,8 @@ pub struct AllowedTool {
 }
 
 impl AllowedTool {
-    /// Reads `Read`, `Bash(git:*)`, `skill_run`, `mcp__github__*`. Every text is an entry; one that names no tool allows
-    /// none.
+    /// Reads `Read`, `Bash(git:*)`, `skill_run`, `mcp__github__*`. Every text is an entry; one that names no tool
+    /// allows none.
     pub fn parse(text: &str) -> Self {
         let text = text.trim();
         let parts = text.strip_suffix(')').and_then(|text| text.split_once('('));
@@ -86,8 +86,8 @@ impl AllowedTool {
         }
     }
 
-    /// The command that a pattern for a tool that runs commands begins with, as an entry of a [`CommandPolicy`]: a name,
-    /// or the path in the sandbox of a script of the skill. Nothing for what cannot be one command.
+    /// The command that a pattern for a tool that runs commands begins with, as an entry of a [`CommandPolicy`]: a
+    /// name, or the path in the sandbox of a script of the skill. Nothing for what cannot be one command.
     fn command(&self, skill: &str) -> Option<String> {
         let pattern = self.pattern.as_deref()?;
         let word = pattern.split(|c: char| c.is_whitespace()).next()?;
@@ -135,15 +135,15 @@ pub enum ToolVerdict {
 /// `allowed-tools` restrict the calls that are made *for the skill* that has them:
 ///
 /// - A call that names a skill (`skill_run`, `skill_exec`) is held to that skill's list; without a list it is free.
-/// - A call that names none (`workspace_exec`, `workspace_write`, tools of the host) may be made for any loaded skill: it
-///   is allowed when one of them allows it, and free when one of them has no list or when none is loaded.
+/// - A call that names none (`workspace_exec`, `workspace_write`, tools of the host) may be made for any loaded skill:
+///   it is allowed when one of them allows it, and free when one of them has no list or when none is loaded.
 /// - Tools that tell of skills, load them and select from them, and those that go on with a running command, are free.
 ///
 /// This is a function of what is loaded now, and keeps nothing: with the skill its restrictions are gone.
 ///
 /// `Bash` is every tool that runs commands; `Bash(git:*)` and `Bash(git add:*)` let these start `git` and nothing else.
-/// Which arguments a command gets is not looked at, as scripts make them while they run. A path as pattern, `Read(docs/**)`,
-/// is compared with the call's file, seen from the workspace and from the skill's folder.
+/// Which arguments a command gets is not looked at, as scripts make them while they run. A path as pattern,
+/// `Read(docs/**)`, is compared with the call's file, seen from the workspace and from the skill's folder.
 ///
 /// ```
 /// use wskill::policy::{AllowedTools, ToolCall, ToolVerdict};
@@ -164,7 +164,8 @@ pub struct AllowedTools {
 }
 
 impl AllowedTools {
-    /// The restrictions of loaded skills, each a name with its [`allowed_tools`](crate::skill::Manifest::allowed_tools).
+    /// The restrictions of loaded skills, each a name with its
+    /// [`allowed_tools`](crate::skill::Manifest::allowed_tools).
     pub fn new<N: Into<String>, T: AsRef<str>>(
         loaded: impl IntoIterator<Item = (N, impl IntoIterator<Item = T>)>,
     ) -> Self {

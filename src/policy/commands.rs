@@ -31,11 +31,12 @@ impl Surface {
 
 /// Which commands may be started, as data; it is asked where processes start, not about the text of a command line.
 ///
-/// - **Denied** is a command when the base name of what was called, or of the file that it leads to, is the base name of
-///   an entry, whatever the case of letters: `git` denies `/usr/bin/git`, `./git` and `GIT`.
+/// - **Denied** is a command when the base name of what was called, or of the file that it leads to, is the base name
+///   of an entry, whatever the case of letters: `git` denies `/usr/bin/git`, `./git` and `GIT`.
 /// - **Allowed** is, when there is a list, only what an entry names exactly. An entry without `/` is a command of the
-///   sandbox (a file in `/usr/bin`, or a builtin of the shell): `echo` does not allow `./echo`, nor a file `echo` that a
-///   changed `PATH` leads to. An entry that is an absolute path is that file: `/workspace/skills/pdf/scripts/fill.sh`.
+///   sandbox (a file in `/usr/bin`, or a builtin of the shell): `echo` does not allow `./echo`, nor a file `echo` that
+///   a changed `PATH` leads to. An entry that is an absolute path is that file:
+///   `/workspace/skills/pdf/scripts/fill.sh`.
 /// - What is both is denied. Without lists everything is allowed; an empty list of allowed commands allows nothing.
 ///
 /// ```

@@ -97,7 +97,8 @@ pub struct Scrubbed {
 /// let given = [("LANG", "C"), ("LD_PRELOAD", "x.so"), ("PATH", "/tmp")];
 /// let open = scrub(given, EnvironmentRule::Open);
 /// assert_eq!(open.env.keys().collect::<Vec<_>>(), ["LANG", "PATH"]);
-/// assert_eq!(open.dropped[0].to_string(), "the variable `LD_PRELOAD` is not set: it changes which code programs load");
+/// let told = open.dropped[0].to_string();
+/// assert_eq!(told, "the variable `LD_PRELOAD` is not set: it changes which code programs load");
 /// assert_eq!(scrub(given, EnvironmentRule::Restricted).env.keys().collect::<Vec<_>>(), ["LANG"]);
 /// ```
 pub fn scrub<N: Into<String>, V: Into<String>>(

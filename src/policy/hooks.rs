@@ -60,7 +60,10 @@ pub type HookFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// impl Hook for ReadOnly {
 ///     fn before(&self, call: Arc<HookCall>) -> HookFuture<Before> {
 ///         Box::pin(async move {
-///             if call.tool == "workspace_write" { Before::Deny("nothing is written here".into()) } else { Before::Approve }
+///             match call.tool.as_str() {
+///                 "workspace_write" => Before::Deny("nothing is written here".into()),
+///                 _ => Before::Approve,
+///             }
 ///         })
 ///     }
 /// }
@@ -124,11 +127,11 @@ struct Named {
     hook: Arc<dyn Hook>,
 }
 
-/// Hooks in order. Those before a call run first to last, and the first that denies ends it; those after run in the same
-/// order, each with the result that the former left.
+/// Hooks in order. Those before a call run first to last, and the first that denies ends it; those after run in the
+/// same order, each with the result that the former left.
 ///
-/// Each hook runs as a task of its own: its panic is an error here, and after [`timeout`](Self::timeout) it is given up.
-/// One that blocks its thread can be given up only on a runtime with several.
+/// Each hook runs as a task of its own: its panic is an error here, and after [`timeout`](Self::timeout) it is given
+/// up. One that blocks its thread can be given up only on a runtime with several.
 #[derive(Clone)]
 pub struct Hooks {
     hooks: Vec<Named>,
@@ -214,8 +217,8 @@ impl Hooks {
     /// Tells all hooks; the result as they leave it.
     ///
     /// # Errors
-    /// A hook panics or takes too long: the result is withheld, as that hook may be the one that takes out what must not
-    /// be seen.
+    /// A hook panics or takes too long: the result is withheld, as that hook may be the one that takes out what must
+    /// not be seen.
     pub async fn after(&self, call: HookCall, result: Value) -> Result<Value, HookError> {
         let (call, mut result) = (Arc::new(call), Arc::new(result));
         for Named { name, hook } in &self.hooks {

@@ -12,8 +12,8 @@ const SHORTEST: usize = 6;
 ///
 /// Replaced are the values of secret variables ([`is_secret`]) wherever they are, of six bytes or more, and the values
 /// that a text itself gives to a secret: `API_KEY=value`, `--api-key=value`, `--api-key value`, `X-Api-Key: value`,
-/// `"api_key": "value"`, `?api_key=value`, the word after `Bearer`, and the password in an address. What hides a secret otherwise (encoded, in parts) is not found: the way to keep secrets out of logs is to
-/// keep them out of sandboxes.
+/// `"api_key": "value"`, `?api_key=value`, the word after `Bearer`, and the password in an address. What hides a secret
+/// otherwise (encoded, in parts) is not found: the way to keep secrets out of logs is to keep them out of sandboxes.
 ///
 /// ```
 /// use wskill::policy::Secrets;

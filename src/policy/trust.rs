@@ -164,7 +164,8 @@ pub struct TrustedSkill {
     pub since: String,
 }
 
-/// The file: JSON with `version` and `skills`, sorted by name, the digest that was trusted last at the end of its name's.
+/// The file: JSON with `version` and `skills`, sorted by name, the digest that was trusted last at the end of its
+/// name's.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Content {
@@ -174,8 +175,9 @@ struct Content {
 
 /// The digests that the user trusts, in a file.
 ///
-/// A name may have several digests: skills of one name in two projects, or before and after an update. Each method reads
-/// the file, so that processes see each other's changes; changes are made under a lock and put in place in one step.
+/// A name may have several digests: skills of one name in two projects, or before and after an update. Each method
+/// reads the file, so that processes see each other's changes; changes are made under a lock and put in place in one
+/// step.
 ///
 /// ```
 /// use wskill::policy::{TrustStore, TrustVerdict};

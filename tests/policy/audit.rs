@@ -41,12 +41,13 @@ fn a_record_says_who_what_and_how_it_ended() {
     let time = time.as_str().unwrap();
     assert!(time.len() == "2026-11-30T00:00:00.000Z".len() && time.ends_with('Z') && &time[19..20] == ".", "{time}");
     let command = "curl -H [redacted] 'a\nb'";
+    let digest = Sha256Sum::of(command.as_bytes()).to_string();
     assert_eq!(
         found[0],
         json!({
             "time": null, "app": "app", "user": "ann", "session": "s1", "tool": "skill_run", "skill": "pdf",
             "digests": {"pdf": sum.to_string()},
-            "command": {"sha256": Sha256Sum::of(command.as_bytes()).to_string(), "text": command, "bytes": command.len()},
+            "command": {"sha256": digest, "text": command, "bytes": command.len()},
             "verdicts": [
                 {"gate": "trust", "passed": true},
                 {"gate": "hook", "passed": false, "reason": "no [redacted]"},

@@ -26,7 +26,10 @@ fn hooks_run_in_order_and_see_what_others_did() {
         }
     };
     let add = |text: &'static str| {
-        move |_call, result: Arc<Value>| async move { After::Replace(json!(format!("{}{text}", result.as_str().unwrap()))) }
+        move |_call, result: Arc<Value>| async move {
+            let longer = format!("{}{text}", result.as_str().unwrap());
+            After::Replace(json!(longer))
+        }
     };
     let hooks = Hooks::new()
         .with_before("one", note("one"))
