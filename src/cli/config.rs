@@ -157,7 +157,9 @@ fn amount(limits: &Limits, name: LimitName) -> Option<Amount> {
         LimitName::Args => limits.args,
         LimitName::Pipes => limits.pipes,
         LimitName::Module => limits.module,
-        LimitName::HostFiles | LimitName::Path | LimitName::Stack => return None,
+        LimitName::ToolCalls => limits.tool_calls,
+        LimitName::ToolBytes => limits.tool_bytes,
+        LimitName::HostFiles | LimitName::Path | LimitName::Stack | LimitName::Policy => return None,
     };
     Some(Amount::Finite(number.into()))
 }

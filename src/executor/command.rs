@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::Limits;
+use crate::{CommandPolicy, HostTools, Limits};
 
 /// A command to be run in a workspace.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +21,13 @@ pub struct Command {
     /// What the run may use. `None`: the executor's own limits. An executor without such limits holds `wall_time` and
     /// `output` alone.
     pub limits: Option<Limits>,
+    /// Which commands may run. An executor that cannot see to it refuses a policy that is not empty.
+    pub policy: CommandPolicy,
+    /// What the command may ask of the host. An executor that cannot pass it on leaves it out.
+    pub host_tools: Option<HostTools>,
+    /// Whether the standard streams are a terminal, for commands that are [started](super::Workspace::start): then
+    /// standard error comes with standard output.
+    pub tty: bool,
 }
 
 /// A skill to be staged.

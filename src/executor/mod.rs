@@ -131,4 +131,39 @@ pub trait Workspace: Debug + Send + Sync {
     /// # Errors
     /// When the executor fails; a command that fails is an [`Outcome`].
     async fn run(&self, command: Command) -> Result<Outcome, ExecutorError>;
+
+    /// Starts a command and answers what can be done with it while it runs. Its standard input is what is written then,
+    /// not [`Command::stdin`]; standard error comes with standard output.
+    ///
+    /// # Errors
+    /// When the executor fails, or cannot do it.
+    async fn start(&self, command: Command) -> Result<Box<dyn RunningCommand>, ExecutorError>;
+}
+
+/// A command that runs. Dropping it ends it with all its processes. All calls may be made at once.
+#[async_trait]
+pub trait RunningCommand: Debug + Send + Sync {
+    /// Writes to its standard input, waiting for room.
+    ///
+    /// # Errors
+    /// When nobody reads it.
+    async fn write(&self, data: &[u8]) -> std::io::Result<()>;
+
+    /// Ends its standard input.
+    fn close_input(&self);
+
+    /// Waits for output; `None` at its end.
+    async fn read(&self) -> Option<Vec<u8>>;
+
+    /// Sends a signal, by its number on Linux, to all its processes.
+    ///
+    /// # Errors
+    /// When there is no such signal.
+    fn signal(&self, number: i32) -> Result<(), ExecutorError>;
+
+    /// Waits for its end. What it has written must be read meanwhile, and is not in the outcome.
+    ///
+    /// # Errors
+    /// When the executor fails.
+    async fn wait(&self) -> Result<Outcome, ExecutorError>;
 }

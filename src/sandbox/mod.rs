@@ -22,8 +22,8 @@ mod run;
 mod running;
 mod runtime;
 mod stdio;
-mod tree;
 mod tools;
+mod tree;
 mod vfs;
 mod wasi;
 
@@ -43,6 +43,6 @@ pub use run::RunBuilder;
 pub use running::{Chunk, Running, Stream};
 pub use runtime::{Runtime, RuntimeBuilder, RuntimeError};
 pub use stdio::{Input, Output};
+pub use tools::{HostTool, HostTools};
 pub(crate) use tree::Tree;
 pub(crate) use vfs::{FileSystem, FileType, GuestPath, HostFolder, Metadata, Mount as TreeMount, Quota};
-pub use tools::{HostTool, HostTools};

@@ -1,5 +1,6 @@
 //! A session that is open.
 
+use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,6 +44,7 @@ pub struct Session {
     staged: Mutex<HashMap<String, String>>,
     warnings: Mutex<Vec<String>>,
     runs: AtomicU64,
+    extensions: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
 impl Session {
@@ -58,12 +60,21 @@ impl Session {
             staged: Mutex::default(),
             warnings: Mutex::default(),
             runs: AtomicU64::new(0),
+            extensions: Mutex::default(),
         }
     }
 
     /// Whose it is.
     pub fn key(&self) -> &SessionKey {
         &self.key
+    }
+
+    /// What another module keeps with the session: one value of each type, made when it is asked for first.
+    pub(crate) fn extension<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
+        let mut extensions = self.extensions.lock().unwrap_or_else(PoisonError::into_inner);
+        let value = extensions.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
+        // What is under a type's id is of that type.
+        Arc::clone(value).downcast().unwrap_or_default()
     }
 
     /// The skills that it sees now.

@@ -75,6 +75,6 @@ impl Toolset {
             timeout: call.timeout,
             ..RunSkill::default()
         };
-        Job { tool, toolset: self, call: &request, skill: None, argv }.run(context).await
+        Job { tool, toolset: self.clone(), call: request, skill: None, argv }.run(context).await
     }
 }

@@ -41,6 +41,9 @@ pub enum ToolError {
     /// The session's state or workspace fails.
     #[error(transparent)]
     Session(#[from] SessionError),
+    /// A command that was started has failed with its executor.
+    #[error(transparent)]
+    Background(std::sync::Arc<ExecutorError>),
     /// The workspace or the run fails.
     #[error(transparent)]
     Executor(#[from] ExecutorError),

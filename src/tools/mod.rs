@@ -10,6 +10,7 @@ mod documents;
 mod editor;
 mod error;
 mod files;
+mod interactive;
 mod list;
 mod load;
 mod options;
@@ -26,6 +27,10 @@ pub use code::{ExecuteCode, Language};
 pub use documents::{ListDocs, SelectDocs, SelectedDocs};
 pub use error::ToolError;
 pub use files::{EditFile, FileList, FileText, ListFiles, ReadFile, WriteFile, WrittenFile};
+pub use interactive::{
+    ExecResult, ExecSkill, ExecWorkspace, Interaction, InteractionKind, KillProgram, Killed, PollProgram,
+    ProgramResult, ProgramStatus, WriteProgram,
+};
 pub use list::{ListMode, ListSkills, ListTools};
 pub use load::LoadSkill;
 pub use options::{Compat, RunDefaults, ToolOptions, ToolOptionsBuilder};

@@ -34,12 +34,7 @@ impl Toolset {
         }
         // A number of a model's: what is no count is one of the ends.
         let limit = call.limit.map_or(LIMIT, |limit| limit.clamp(1.0, LIMIT_MAX as f64) as usize);
-        let view = self.session().view();
-        let is_hidden = |name: &str| view.get(name).is_ok_and(|entry| !entry.summary().is_model_invocable());
-        let hidden = view.entries().filter(|entry| !entry.summary().is_model_invocable()).count();
-        let mut hits = search(&view, &call.query, limit + hidden);
-        hits.retain(|hit| !is_hidden(&hit.name));
-        hits.truncate(limit);
-        Ok(hits)
+        let view = self.session().view().only(|entry| entry.summary().is_model_invocable());
+        Ok(search(&view, &call.query, limit))
     }
 }

@@ -53,10 +53,24 @@ tool_names! {
     SkillSelectTools = "skill_select_tools",
     /// Runs a command with a skill.
     SkillRun = "skill_run",
+    /// Starts a command with a skill.
+    SkillExec = "skill_exec",
+    /// Writes to a command that runs.
+    SkillWriteStdin = "skill_write_stdin",
+    /// What a command that runs has printed.
+    SkillPollSession = "skill_poll_session",
+    /// Ends a command that runs.
+    SkillKillSession = "skill_kill_session",
     /// Finds skills by words.
     SkillSearch = "skill_search",
     /// Runs code without a skill.
     ExecuteCode = "execute_code",
+    /// Runs a command without a skill.
+    WorkspaceExec = "workspace_exec",
+    /// Writes to a command that runs.
+    WorkspaceWriteStdin = "workspace_write_stdin",
+    /// Ends a command that runs.
+    WorkspaceKillSession = "workspace_kill_session",
     /// Files and folders of the workspace.
     WorkspaceList = "workspace_list",
     /// Lines of a file.
@@ -109,6 +123,22 @@ impl ToolName {
                  write results to out/ and intermediate files to work/. New files in out/ come back in the result. Run \
                  scripts by their path in the skill, as in `python3 scripts/report.py`."
             }
+            Self::SkillExec => {
+                "Starts a bash command in the skill's folder and returns when it has ended, asks something, or a \
+                 second is over. Call it instead of skill_run for commands that ask questions or take long; go on \
+                 with skill_write_stdin or skill_poll_session."
+            }
+            Self::SkillWriteStdin => {
+                "Writes to the standard input of a command that skill_exec has started, and returns what it prints \
+                 then. Call it to answer a question; set `submit` for the newline."
+            }
+            Self::SkillPollSession => {
+                "Returns what a command that skill_exec has started has printed since you asked last. Call it until \
+                 the status is `exited`; that answer has the command's files."
+            }
+            Self::SkillKillSession => {
+                "Ends a command that skill_exec has started. Call it when its result is no longer needed."
+            }
             Self::SkillSearch => {
                 "Finds skills by words, the best first, with their descriptions. Call it when the list of skills in \
                  your instructions is cut and you look for one that fits the task."
@@ -117,6 +147,17 @@ impl ToolName {
                 "Runs Python or bash code of your own in the session's workspace, in a sandbox without network. Call it \
                  for work that no skill is for. The working directory is work/; write results to $OUTPUT_DIR. New files \
                  in out/ come back in the result."
+            }
+            Self::WorkspaceExec => {
+                "Runs a bash command in the workspace, outside of any skill. Call it to look at files or to prepare \
+                 data. With `background` or `yield_time_ms` a command may go on; then it has a `session_id`."
+            }
+            Self::WorkspaceWriteStdin => {
+                "Writes to the standard input of a command that workspace_exec has started, and returns what it \
+                 prints then. Call it with empty `chars` to read what it has printed since."
+            }
+            Self::WorkspaceKillSession => {
+                "Ends a command that workspace_exec has started. Call it when its result is no longer needed."
             }
             Self::WorkspaceList => {
                 "Lists files and folders of the workspace: inputs in work/inputs/, intermediate files in work/, results \

@@ -11,6 +11,7 @@ use super::code::ExecuteCode;
 use super::documents::{ListDocs, SelectDocs};
 use super::error::ToolError;
 use super::files::{EditFile, ListFiles, ReadFile, WriteFile};
+use super::interactive::{ExecSkill, ExecWorkspace, KillProgram, PollProgram, WriteProgram};
 use super::list::{ListSkills, ListTools};
 use super::load::LoadSkill;
 use super::options::{Compat, ToolOptions};
@@ -83,6 +84,13 @@ impl Toolset {
                     ToolName::SkillListDocs => parameters::<ListDocs>(&skills),
                     ToolName::SkillSelectTools => parameters::<SelectTools>(&skills),
                     ToolName::SkillRun => parameters::<RunSkill>(&skills),
+                    ToolName::SkillExec => parameters::<ExecSkill>(&skills),
+                    ToolName::SkillWriteStdin => parameters::<WriteProgram>(&skills),
+                    ToolName::SkillPollSession => parameters::<PollProgram>(&skills),
+                    ToolName::SkillKillSession => parameters::<KillProgram>(&skills),
+                    ToolName::WorkspaceExec => parameters::<ExecWorkspace>(&skills),
+                    ToolName::WorkspaceWriteStdin => parameters::<WriteProgram>(&skills),
+                    ToolName::WorkspaceKillSession => parameters::<KillProgram>(&skills),
                     ToolName::SkillSearch => parameters::<SearchSkills>(&skills),
                     ToolName::ExecuteCode => parameters::<ExecuteCode>(&skills),
                     ToolName::WorkspaceList => parameters::<ListFiles>(&skills),
@@ -135,6 +143,13 @@ impl Toolset {
             ToolName::SkillListDocs => json(self.skill_list_docs(read(tool, arguments)?).await?),
             ToolName::SkillSelectTools => json(self.skill_select_tools(read(tool, arguments)?, call).await?),
             ToolName::SkillRun => json(self.skill_run(read(tool, arguments)?, call).await?),
+            ToolName::SkillExec => json(self.skill_exec(read(tool, arguments)?, call).await?),
+            ToolName::SkillWriteStdin => json(self.write_program(tool, read(tool, arguments)?, call).await?),
+            ToolName::SkillPollSession => json(self.skill_poll_session(read(tool, arguments)?, call).await?),
+            ToolName::SkillKillSession => json(self.kill_program(tool, read(tool, arguments)?).await?),
+            ToolName::WorkspaceExec => json(self.workspace_exec(read(tool, arguments)?, call).await?),
+            ToolName::WorkspaceWriteStdin => json(self.write_program(tool, read(tool, arguments)?, call).await?),
+            ToolName::WorkspaceKillSession => json(self.kill_program(tool, read(tool, arguments)?).await?),
             ToolName::SkillSearch => json(self.skill_search(read(tool, arguments)?).await?),
             ToolName::ExecuteCode => json(self.execute_code(read(tool, arguments)?, call).await?),
             ToolName::WorkspaceList => json(self.workspace_list(read(tool, arguments)?).await?),

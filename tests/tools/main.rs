@@ -4,6 +4,7 @@
 mod documents;
 mod files;
 mod inputs;
+mod interactive;
 mod outputs;
 mod run;
 mod support;

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 
 use super::super::{
-    Command, Entry, EntryKind, ExecutorError, FOLDERS, FileError, Link, Listing, Query, StagedSkill, Workspace,
+    Command, Entry, EntryKind, ExecutorError, FOLDERS, FileError, Link, Listing, Query, RunningCommand, StagedSkill,
+    Workspace,
 };
 use super::Shared;
 use crate::sandbox::{Errno, FileSystem, FileType, GuestPath, HostFolder, Metadata, Quota, Tree, TreeMount};
-use crate::{Input, Mount, Outcome, Sandbox};
+use crate::{Input, LimitName, Mount, Outcome, Output, Running, Sandbox};
 
 /// Where commands see the workspace.
 const ROOT: &str = "/workspace";
@@ -83,6 +84,10 @@ impl SandboxWorkspace {
             .iter()
             .fold(builder, |builder, link| builder.mount(Mount::new(&link.host, format!("{ROOT}/{}", link.path))));
         drop(links);
+        builder = builder.commands(command.policy.clone());
+        if let Some(tools) = &command.host_tools {
+            builder = builder.host_tools(tools.clone());
+        }
         for (name, value) in &command.env {
             builder = builder.env(name, value);
         }
@@ -204,17 +209,61 @@ impl Workspace for SandboxWorkspace {
         // Nothing writes any more when files are read afterwards.
         sandbox.close().await;
         let mut outcome = ended?;
+        self.add_refusals(&before, &mut outcome);
+        Ok(outcome)
+    }
+
+    async fn start(&self, command: Command) -> Result<Box<dyn RunningCommand>, ExecutorError> {
+        let sandbox = self.build(&command)?;
+        let run = sandbox.command(command.argv.iter().cloned()).stdin(Input::Channel).stdout(Output::Channel);
+        let run = if command.tty { run.tty() } else { run.merged() };
+        let running = run.start().await?;
+        Ok(Box::new(SandboxCommand { running, _sandbox: sandbox }))
+    }
+}
+
+/// A command in a sandbox of its own.
+#[derive(Debug)]
+struct SandboxCommand {
+    running: Running,
+    /// It ends with its sandbox.
+    _sandbox: Sandbox,
+}
+
+#[async_trait]
+impl RunningCommand for SandboxCommand {
+    async fn write(&self, data: &[u8]) -> std::io::Result<()> {
+        self.running.write_stdin(data).await
+    }
+
+    fn close_input(&self) {
+        self.running.close_stdin();
+    }
+
+    async fn read(&self) -> Option<Vec<u8>> {
+        self.running.read().await.map(|chunk| chunk.bytes)
+    }
+
+    fn signal(&self, number: i32) -> Result<(), ExecutorError> {
+        Ok(self.running.kill(number)?)
+    }
+
+    async fn wait(&self) -> Result<Outcome, ExecutorError> {
+        Ok(self.running.wait().await?)
+    }
+}
+
+impl SandboxWorkspace {
+    /// Adds what the workspace's own limits have refused since `before`.
+    fn add_refusals(&self, before: &[(LimitName, u64)], outcome: &mut Outcome) {
         for (name, count) in self.tree.limits_hit() {
             let known = before.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| *count);
             if count > known {
                 outcome.limits_hit.push((name, count - known));
             }
         }
-        Ok(outcome)
     }
-}
 
-impl SandboxWorkspace {
     fn relative(&self, path: &GuestPath) -> String {
         let text = String::from_utf8_lossy(path.as_bytes());
         let below = text.strip_prefix(ROOT).unwrap_or(&text);

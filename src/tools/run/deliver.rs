@@ -13,7 +13,7 @@ use crate::{LimitName, Outcome};
 /// The most bytes of standard output, and of standard error, in a result.
 const STREAM_MAX: usize = 16 << 10;
 
-impl Job<'_> {
+impl Job {
     /// Puts what was collected into the result, and saves it.
     pub(super) async fn deliver(
         &self,
@@ -100,19 +100,22 @@ impl Job<'_> {
     }
 }
 
-/// Puts streams and status into a result.
-pub(super) fn report(result: &mut RunResult, outcome: &Outcome) {
+/// Puts the streams into a result.
+pub(super) fn report_streams(result: &mut RunResult, outcome: &Outcome) {
     let (stdout, stdout_cut) = stream(&outcome.stdout, STREAM_MAX);
     let (stderr, stderr_cut) = stream(&outcome.stderr, STREAM_MAX);
     for (name, cut) in [("stdout", stdout_cut), ("stderr", stderr_cut)] {
         if cut {
-            result
-                .warnings
-                .push(format!("{name} was cut after {STREAM_MAX} bytes; write long output to a file in out/"));
+            let advice = "write long output to a file in out/";
+            result.warnings.push(format!("{name} was cut after {STREAM_MAX} bytes; {advice}"));
         }
     }
     result.stdout = stdout;
     result.stderr = stderr;
+}
+
+/// Puts what is known of a run's end into a result.
+pub(super) fn report(result: &mut RunResult, outcome: &Outcome) {
     result.exit_code = outcome.exit_code;
     result.timed_out = outcome.timed_out();
     result.duration_ms = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);

@@ -20,7 +20,7 @@ fn is_name(name: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-impl Job<'_> {
+impl Job {
     /// The workspace's variables with the call's over them.
     pub(super) fn environment(
         &self,
@@ -28,7 +28,7 @@ impl Job<'_> {
         warnings: &mut Vec<String>,
     ) -> Result<Vec<(String, String)>, ToolError> {
         let mut env = variables.environment();
-        if let Some(skill) = self.skill {
+        if let Some(skill) = &self.skill {
             let folder = variables.absolute(&format!("skills/{}", skill.name()));
             let path = format!("{folder}/.venv/bin:/usr/local/bin:/usr/bin:/bin:{folder}/bin");
             env.push(("SKILL_NAME".to_owned(), skill.name().to_owned()));

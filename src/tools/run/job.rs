@@ -1,12 +1,14 @@
 //! A command on its way through a workspace.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::editor;
 use super::super::{Call, ToolError, Toolset};
-use super::deliver::report;
-use super::outputs::export;
+use super::deliver::{report, report_streams};
+use super::outputs::{Wanted, export};
 use super::{Input, Mode, RunResult, RunSkill};
+use crate::Outcome;
 use crate::executor::{Command, Workspace};
 use crate::session::Session;
 use crate::skill::Skill;
@@ -18,20 +20,21 @@ const FOLDERS: [&str; 3] = ["work", "out", "runs"];
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A call that is carried out.
-pub struct Job<'a> {
+#[derive(Debug)]
+pub struct Job {
     /// The tool, for errors.
     pub tool: &'static str,
     /// Whose defaults count.
-    pub toolset: &'a Toolset,
+    pub toolset: Toolset,
     /// What is asked for, but for the command.
-    pub call: &'a RunSkill,
+    pub call: RunSkill,
     /// The skill whose folder is home; without one that is `work/`.
-    pub skill: Option<&'a Skill>,
+    pub skill: Option<Skill>,
     /// The command and its arguments.
     pub argv: Vec<String>,
 }
 
-impl Job<'_> {
+impl Job {
     pub(super) fn session(&self) -> &Session {
         self.toolset.session()
     }
@@ -42,51 +45,51 @@ impl Job<'_> {
 
     /// Runs it and collects what it leaves.
     pub async fn run(self, context: &mut Call) -> Result<RunResult, ToolError> {
-        let workspace = match self.skill {
+        let (prepared, command) = self.prepare().await?;
+        let outcome = prepared.workspace.run(command).await?;
+        let mut result = prepared.finish(&outcome, context).await?;
+        report_streams(&mut result, &outcome);
+        Ok(result)
+    }
+
+    /// Does all that comes before the command: stages, brings inputs, checks what is asked for.
+    pub async fn prepare(self) -> Result<(Prepared, Command), ToolError> {
+        let workspace = match &self.skill {
             Some(skill) => self.session().stage(skill).await?,
             None => self.session().workspace().await?,
         };
-        let workspace = &*workspace;
-        let run = self.session().new_run(workspace).await?;
+        let run = self.session().new_run(&*workspace).await?;
         let mut variables = Variables::new(workspace.root(), &run);
         let mut result = RunResult::default();
-        self.output_folder(workspace, &mut variables).await?;
+        self.output_folder(&*workspace, &mut variables).await?;
         let wanted = self.wanted(&variables)?;
         let specs = self.inputs()?;
         if !specs.is_empty() {
-            result.staged_inputs = self.stage_inputs(workspace, &specs).await?;
+            result.staged_inputs = self.stage_inputs(&*workspace, &specs).await?;
         }
         let mut env = self.environment(&variables, &mut result.warnings)?;
         if !self.call.editor_text.is_empty() {
             if let Some(name) = ["EDITOR", "VISUAL"].iter().find(|name| self.call.env.contains_key(**name)) {
                 return Err(self.wrong("editor_text", format!("cannot be combined with `env.{name}`; leave one out")));
             }
-            env.extend(editor::stage(workspace, &self.call.editor_text).await?);
+            env.extend(editor::stage(&*workspace, &self.call.editor_text).await?);
         }
-        let cwd = self.cwd(workspace, &variables, &mut result.warnings).await?;
-        let began = now_ns();
-        let outcome = workspace
-            .run(Command {
-                argv: self.argv.clone(),
-                cwd,
-                env,
-                stdin: self.call.stdin.clone().into_bytes(),
-                timeout: Some(self.timeout()),
-                limits: None,
-            })
-            .await?;
-        report(&mut result, &outcome);
-        let collected = match &wanted {
-            Some(wanted) => collect(workspace, &wanted.patterns, &variables, &wanted.limits).await?,
-            None => export(workspace, &variables, began).await?,
+        let cwd = self.cwd(&*workspace, &variables, &mut result.warnings).await?;
+        let command = Command {
+            argv: self.argv.clone(),
+            cwd,
+            env,
+            stdin: self.call.stdin.clone().into_bytes(),
+            timeout: Some(self.timeout()),
+            ..Command::default()
         };
-        self.deliver(collected, wanted.as_ref(), &outcome, &mut result, context).await?;
-        Ok(result)
+        let prepared = Prepared { job: self, workspace, variables, wanted, began: now_ns(), result };
+        Ok((prepared, command))
     }
 
     /// Where commands begin, as a path in the workspace.
     fn home(&self) -> String {
-        self.skill.map_or_else(|| "work".to_owned(), |skill| format!("skills/{}", skill.name()))
+        self.skill.as_ref().map_or_else(|| "work".to_owned(), |skill| format!("skills/{}", skill.name()))
     }
 
     fn timeout(&self) -> Duration {
@@ -127,7 +130,7 @@ impl Job<'_> {
         // Folders for results are made; a folder of a skill is there or is not.
         if FOLDERS.contains(&cwd.split('/').next().unwrap_or_default()) {
             workspace.make_folder(&cwd).await.map_err(|error| self.wrong("cwd", error.to_string()))?;
-        } else if let Some(skill) = self.skill
+        } else if let Some(skill) = &self.skill
             && let Some(inside) = cwd.strip_prefix(&format!("skills/{}/", skill.name()))
             && !inside.starts_with(".venv")
             && !skill.folder().join(inside).is_dir()
@@ -169,6 +172,32 @@ impl Job<'_> {
     ) -> Result<Vec<StagedInput>, ToolError> {
         let staged = self.session().stage_inputs(workspace, specs).await?;
         staged.map_err(|(index, error)| self.wrong(format!("inputs[{index}]"), error.to_string()))
+    }
+}
+
+/// A command that is about to run, or runs.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(super) job: Job,
+    /// Where it runs.
+    pub workspace: Arc<dyn Workspace>,
+    variables: Variables,
+    wanted: Option<Wanted>,
+    /// When, ns since 1970.
+    began: i64,
+    result: RunResult,
+}
+
+impl Prepared {
+    /// Collects what the command has left.
+    pub async fn finish(mut self, outcome: &Outcome, context: &mut Call) -> Result<RunResult, ToolError> {
+        report(&mut self.result, outcome);
+        let collected = match &self.wanted {
+            Some(wanted) => collect(&*self.workspace, &wanted.patterns, &self.variables, &wanted.limits).await?,
+            None => export(&*self.workspace, &self.variables, self.began).await?,
+        };
+        self.job.deliver(collected, self.wanted.as_ref(), outcome, &mut self.result, context).await?;
+        Ok(self.result)
     }
 }
 

@@ -15,7 +15,7 @@ use super::output::{Manifest, OutputFile};
 use super::{Call, ToolError, ToolName, Toolset};
 use crate::artifact::SavedArtifact;
 use crate::workspace::StagedInput;
-pub(super) use job::Job;
+pub(super) use job::{Job, Prepared};
 
 /// Arguments of `skill_run`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -166,7 +166,11 @@ impl Toolset {
     /// # Errors
     /// When the call is wrong or the workspace fails. A command that fails is a result.
     pub async fn skill_run(&self, call: RunSkill, context: &mut Call) -> Result<RunResult, ToolError> {
-        let tool = ToolName::SkillRun.as_str();
+        self.skill_job(ToolName::SkillRun.as_str(), call)?.run(context).await
+    }
+
+    /// A bash command line with a skill.
+    pub(super) fn skill_job(&self, tool: &'static str, call: RunSkill) -> Result<Job, ToolError> {
         let session = self.session();
         let skill = session.open_skill(&call.skill)?;
         if call.command.trim().is_empty() {
@@ -176,6 +180,6 @@ impl Toolset {
             return Err(ToolError::NotLoaded { tool, skill: skill.name().to_owned() });
         }
         let argv = ["bash", "-c", &call.command].map(str::to_owned).to_vec();
-        Job { tool, toolset: self, call: &call, skill: Some(&skill), argv }.run(context).await
+        Ok(Job { tool, toolset: self.clone(), call, skill: Some(skill), argv })
     }
 }

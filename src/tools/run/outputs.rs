@@ -12,6 +12,7 @@ const EXPORT_MAX: usize = 20;
 const CLOCK_SLACK: i64 = 20_000_000;
 
 /// What is to be collected, and how it is shown.
+#[derive(Debug)]
 pub(super) struct Wanted {
     pub patterns: Patterns,
     pub globs: Vec<String>,
@@ -42,7 +43,7 @@ impl Wanted {
     }
 }
 
-impl Job<'_> {
+impl Job {
     /// What the call, else the toolset, says about outputs.
     pub(super) fn wanted(&self, variables: &Variables) -> Result<Option<Wanted>, ToolError> {
         let defaults = &self.toolset.options().run;
