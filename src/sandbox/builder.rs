@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::build_error::BuildError;
 use super::clock::{Clock, FIXED_START};
 use super::disk::DiskAccount;
 use super::engine::Flavour;
@@ -14,45 +15,6 @@ use super::runtime::{Runtime, RuntimeError};
 use super::tools::HostTools;
 use super::vfs::{FileSystem, GuestPath, HostFile, HostFolder, MemoryTree, MountTable, Quota, Vfs};
 use super::{Outcome, vfs};
-
-/// Why a sandbox could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum BuildError {
-    /// Threads, engine or programs are not to be had.
-    #[error(transparent)]
-    Runtime(#[from] RuntimeError),
-    /// A folder or file of the host cannot be mounted.
-    #[error("cannot mount {host} at {guest}: {source}")]
-    Mount {
-        /// On the host.
-        host: PathBuf,
-        /// In the sandbox.
-        guest: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// A path in the sandbox is not absolute, or not plain.
-    #[error("`{0}` is no path for a mount or working directory: it must be absolute, without `.` and `..`")]
-    GuestPath(String),
-    /// A mount cannot be placed there.
-    #[error("cannot mount at `{0}`")]
-    Place(String),
-    /// One host folder is mounted writable and read-only at once, so the read-only one would not hold.
-    #[error("{0} is mounted read-only and lies in or above a folder that is mounted writable; mount both the same way")]
-    Overlap(PathBuf),
-    /// The limit `open_files` does not allow the standard streams.
-    #[error("the limit open_files is {0}, but a process needs its three standard streams; raise it to 8 or more")]
-    OpenFiles(u32),
-    /// A deterministic sandbox reads its input before it begins.
-    #[error("a deterministic sandbox cannot be talked to while it runs; give it its whole standard input at once")]
-    Interactive,
-    /// No signal has this number.
-    #[error("{0} is no signal: they are numbered from 1 to 64, as on Linux")]
-    Signal(i32),
-    /// The host would not give a thread for a standard stream, or input could not be read.
-    #[error("a standard stream fails: {0}")]
-    Stream(std::io::Error),
-}
 
 /// A folder or file of the host, seen in the sandbox.
 ///
@@ -175,9 +137,9 @@ impl SandboxBuilder {
     }
 
     /// Makes runs repeatable: processes take turns in the order of their numbers, fuel is counted, time is made up (it
-    /// begins with 2026 and passes with instructions, questions and sleep), files of the host show that time and numbers
-    /// of their own, and randomness comes from `seed`. Standard input is read to its end first. The limit `wall_time`
-    /// stays real, and a run that meets it ends anywhere. WASI 0.2 components are refused.
+    /// begins with 2026 and passes with instructions, questions and sleep), files of the host show that time and
+    /// numbers of their own, and randomness comes from `seed`. Standard input is read to its end first. The limit
+    /// `wall_time` stays real, and a run that meets it ends anywhere. WASI 0.2 components are refused.
     #[must_use]
     pub fn deterministic(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
@@ -191,9 +153,9 @@ impl SandboxBuilder {
         self
     }
 
-    /// An account of disk space that other sandboxes share, in place of the limits `disk` and `inodes`. Those then count
-    /// what lies in memory (`/tmp`, `/home/user`, a workspace without a folder of the host), which stays this sandbox's
-    /// own.
+    /// An account of disk space that other sandboxes share, in place of the limits `disk` and `inodes`. Those then
+    /// count what lies in memory (`/tmp`, `/home/user`, a workspace without a folder of the host), which stays this
+    /// sandbox's own.
     #[must_use]
     pub fn disk(mut self, account: &DiskAccount) -> Self {
         self.disk = Some(account.clone());

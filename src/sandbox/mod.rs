@@ -4,6 +4,7 @@
 //! and files), the two import modules of guests (`wasi`, `abi`), and `program` (what is installed, compiled and kept).
 
 mod abi;
+mod build_error;
 mod builder;
 mod clock;
 #[cfg(feature = "component")]
@@ -27,7 +28,8 @@ mod tree;
 mod vfs;
 mod wasi;
 
-pub use builder::{BuildError, Mount, Sandbox, SandboxBuilder};
+pub use build_error::BuildError;
+pub use builder::{Mount, Sandbox, SandboxBuilder};
 pub use disk::DiskAccount;
 pub use engine::Flavour;
 pub(crate) use errno::Errno;

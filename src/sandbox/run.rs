@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::builder::{BuildError, Sandbox, set_env};
+use super::build_error::BuildError;
+use super::builder::{Sandbox, set_env};
 #[cfg(feature = "component")]
 use super::component;
 use super::errno::Errno;
@@ -93,10 +94,10 @@ impl<'a> RunBuilder<'a> {
     /// Makes the three standard streams a terminal of 24 rows and 80 columns, which is `/dev/tty` too; output is
     /// [`merged`](Self::merged).
     ///
-    /// It has one mode. Input is typed: a line can be read when it is finished, what is typed is echoed, backspace takes
-    /// the last character back, `^C` (3) sends SIGINT to all processes of the run and throws away what was not read, and
-    /// `^D` (4) at the begin of a line is the end of the file, once. A newline is shown as carriage return and newline.
-    /// There is no job control, and a shell on a terminal reads commands without a prompt.
+    /// It has one mode. Input is typed: a line can be read when it is finished, what is typed is echoed, backspace
+    /// takes the last character back, `^C` (3) sends SIGINT to all processes of the run and throws away what was not
+    /// read, and `^D` (4) at the begin of a line is the end of the file, once. A newline is shown as carriage return
+    /// and newline. There is no job control, and a shell on a terminal reads commands without a prompt.
     ///
     /// ```no_run
     /// # async fn example(sandbox: &wskill::Sandbox) -> Result<(), Box<dyn std::error::Error>> {
@@ -136,8 +137,8 @@ impl<'a> RunBuilder<'a> {
     /// and wait for its end. The answer does not borrow the sandbox; dropping either ends the run.
     ///
     /// # Errors
-    /// When the host fails, or a deterministic sandbox is to read [`Input::Channel`]. A command that cannot be started is
-    /// an [`Outcome`], which [`Running::wait`] gives.
+    /// When the host fails, or a deterministic sandbox is to read [`Input::Channel`]. A command that cannot be started
+    /// is an [`Outcome`], which [`Running::wait`] gives.
     pub async fn start(self) -> Result<Running, BuildError> {
         let Self { sandbox, argv, module, env: extra, stdin, stdout, stderr, merged, tty } = self;
         let kernel = &sandbox.kernel;

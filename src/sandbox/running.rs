@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 
-use super::builder::BuildError;
+use super::build_error::BuildError;
 use super::errno::Errno;
 use super::hints::hint;
 use super::kernel::{End, Kernel, PipeReader, PipeWriter, Run, Signal};
@@ -107,7 +107,7 @@ impl Running {
     /// Ends the run at its deadline or with the sandbox, and a component with the run.
     pub(super) fn watch(&mut self, component: Option<JoinHandle<()>>) {
         let (kernel, run) = (Arc::clone(&self.kernel), Arc::clone(&self.run));
-        drop(self.kernel.runtime.handle().spawn(async move {
+        drop(self.kernel.runtime.spawn(async move {
             tokio::select! {
                 biased;
                 _ = run.ended() => {}
@@ -122,8 +122,8 @@ impl Running {
     /// leaves a part unwritten.
     ///
     /// # Errors
-    /// `BrokenPipe` when nobody can read it: standard input is not [`Input::Channel`](super::Input::Channel), was closed,
-    /// or the command does not read any more. `OutOfMemory` when the limit `pipes` is met.
+    /// `BrokenPipe` when nobody can read it: standard input is not [`Input::Channel`](super::Input::Channel), was
+    /// closed, or the command does not read any more. `OutOfMemory` when the limit `pipes` is met.
     pub async fn write_stdin(&self, data: &[u8]) -> io::Result<()> {
         let closed = || io::Error::new(io::ErrorKind::BrokenPipe, "the command's standard input is closed");
         let pipe = match &*self.stdin() {

@@ -28,13 +28,13 @@ impl HostTool {
     }
 }
 
-/// Tools of the host that the guests of a sandbox may call: in the shell `wskill-tool NAME '{"key": "value"}'`, in Python
-/// `from host import tools` and `tools.NAME(key="value")`.
+/// Tools of the host that the guests of a sandbox may call: in the shell `wskill-tool NAME '{"key": "value"}'`, in
+/// Python `from host import tools` and `tools.NAME(key="value")`.
 ///
-/// A call is counted against the limit `tool_calls`; its request and its answer may have `tool_bytes` each. It is given up
-/// when the process that asks ends, by the end of its run at the latest: its future is dropped. The wall time goes on.
-/// Calls run on the tokio runtime in which this value was made, if there is one, else on the guests' threads, which have
-/// no input or output of tokio's.
+/// A call is counted against the limit `tool_calls`; its request and its answer may have `tool_bytes` each. It is given
+/// up when the process that asks ends, by the end of its run at the latest: its future is dropped. The wall time goes
+/// on. Calls run on the tokio runtime in which this value was made, if there is one, else on the guests' threads, which
+/// have no input or output of tokio's.
 ///
 /// ```
 /// use wskill::{HostTool, HostTools};

@@ -185,8 +185,8 @@ impl Gate<'_> {
     }
 }
 
-/// What a request asks for, as a person would name it: a shell that has looked along PATH itself still says in `argv[0]`
-/// what was typed.
+/// What a request asks for, as a person would name it: a shell that has looked along PATH itself still says in
+/// `argv[0]` what was typed.
 fn asked(path: &[u8], argv: &[Vec<u8>]) -> Vec<u8> {
     let typed = argv.first().filter(|typed| base_name(typed) == base_name(path));
     typed.map_or(path, Vec::as_slice).to_vec()

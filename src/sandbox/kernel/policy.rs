@@ -20,22 +20,23 @@ const SAME: &[&[&str]] = &[
 /// Which commands a sandbox may run: checked where a process starts and where the shell runs a builtin, so that neither
 /// `sh -c`, `PATH`, links, copies, scripts, `env`, `xargs`, `find -exec` nor Python's `subprocess` get round it.
 ///
-/// A rule is the name of an installed command (`rm`), which stands for what is behind it wherever it lies and whatever it
-/// is called there, or the absolute path in the sandbox of a file that is no installed command (`/skills/x/tool.wasm`).
-/// Names of the same program (`bash` and `sh`; `python3`, `python` and `python3.13`; `awk`, `gawk`, `mawk` and `nawk`;
-/// `grep`, `egrep` and `fgrep`; `[` and `test`; `ls`, `dir` and `vdir`) share their rules. Denying wins.
+/// A rule is the name of an installed command (`rm`), which stands for what is behind it wherever it lies and whatever
+/// it is called there, or the absolute path in the sandbox of a file that is no installed command
+/// (`/skills/x/tool.wasm`). Names of the same program (`bash` and `sh`; `python3`, `python` and `python3.13`; `awk`,
+/// `gawk`, `mawk` and `nawk`; `grep`, `egrep` and `fgrep`; `[` and `test`; `ls`, `dir` and `vdir`) share their rules.
+/// Denying wins.
 ///
-/// - **Denied** names are compared with every name in play: what was asked for, what it leads to (through links, `#!` and
-///   `env`), each with its full path and its last part, and `argv[0]`. Any builtin of the shell can be denied too.
+/// - **Denied** names are compared with every name in play: what was asked for, what it leads to (through links, `#!`
+///   and `env`), each with its full path and its last part, and `argv[0]`. Any builtin of the shell can be denied too.
 /// - With **allowed** names everything else is refused. What counts is what runs in the end: a script runs as its
-///   interpreter, so `python3` allows all Python scripts, and naming a script allows nothing. A WebAssembly module needs
-///   its full path; where the guest may write, it can put another module there. Builtins of the shell that are commands
-///   too (`echo`, `kill`, `printf`, `pwd`, `test`, `true` …) must be allowed; the others (`cd`, `export`, `read` …) belong
-///   to the shell.
+///   interpreter, so `python3` allows all Python scripts, and naming a script allows nothing. A WebAssembly module
+///   needs its full path; where the guest may write, it can put another module there. Builtins of the shell that are
+///   commands too (`echo`, `kill`, `printf`, `pwd`, `test`, `true` …) must be allowed; the others (`cd`, `export`,
+///   `read` …) belong to the shell.
 ///
-/// What is refused has status 126 and the message `NAME: not allowed by the policy of this sandbox`; for the guest it is
-/// `EPERM`. It is counted as `policy` in [`Outcome::limits_hit`](crate::Outcome::limits_hit), told in the hints and to the
-/// trace. A module that the host itself runs ([`RunBuilder::module`](crate::RunBuilder::module)) is not checked.
+/// What is refused has status 126 and the message `NAME: not allowed by the policy of this sandbox`; for the guest it
+/// is `EPERM`. It is counted as `policy` in [`Outcome::limits_hit`](crate::Outcome::limits_hit), told in the hints and
+/// to the trace. A module that the host itself runs ([`RunBuilder::module`](crate::RunBuilder::module)) is not checked.
 ///
 /// The policy is about programs, not about files: who may run Python can remove files without `rm`.
 ///

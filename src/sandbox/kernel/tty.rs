@@ -1,7 +1,7 @@
 //! The terminal of a run: a line discipline between what the host types and what the guests read and write.
 //!
-//! Input comes in lines, echoed as it is typed; output gets a carriage return before each newline. Nobody can change the
-//! modes, and there is no job control: an interrupt reaches every process of the run.
+//! Input comes in lines, echoed as it is typed; output gets a carriage return before each newline. Nobody can change
+//! the modes, and there is no job control: an interrupt reaches every process of the run.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

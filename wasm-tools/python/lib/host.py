@@ -31,7 +31,7 @@ def _ask(function, *arguments):
 
 class _Tools:
     def call(self, name, arguments=None, /):
-        """Calls a tool with what becomes its JSON request, an object usually, and answers what its JSON answer holds."""
+        """Calls a tool with what becomes its JSON request, usually an object, and returns what its answer holds."""
         request = _json.dumps({} if arguments is None else arguments).encode()
         worked, answer = _ask(_wskill_host.call, name, request)
         if not worked:
