@@ -3,6 +3,8 @@
 
 mod memory;
 mod mounts;
+#[cfg(unix)]
+mod overlay;
 mod walk;
 
 #[cfg(target_os = "linux")]
@@ -21,6 +23,11 @@ use super::*;
 use crate::sandbox::clock::Clock;
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::limits::{LimitCounters, LimitName};
+
+/// More with `VFS_ROUNDS`.
+fn rounds() -> u64 {
+    std::env::var("VFS_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(2)
+}
 
 fn clock() -> Arc<Clock> {
     Arc::new(Clock::real())
