@@ -13,6 +13,7 @@ mod operations;
 mod overlay;
 mod path;
 mod quota;
+mod tree;
 mod walk;
 
 pub use file_system::{Access, DirEntry, File, FileSystem, FileType, Metadata, Node, SetTime, Special};
@@ -21,9 +22,12 @@ pub use host::{HostFile, HostFolder};
 pub use memory::{MemoryFile, MemoryTree};
 pub use mount::{Mount, MountTable};
 pub use operations::OpenOptions;
+#[cfg(unix)]
+pub use overlay::{DEPTH_MAX, Id, Layers, LayersError, Snapshot, collect};
 pub use overlay::{Layer, OverlayFs, Upper};
 pub use path::GuestPath;
 pub use quota::Quota;
+pub use tree::remove_tree;
 pub use walk::Vfs;
 
 #[cfg(test)]

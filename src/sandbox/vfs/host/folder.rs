@@ -33,8 +33,15 @@ impl HostFolder {
     /// When `fixed_time` is given (ns since 1970), it is shown in place of all times.
     pub fn new(path: &Path, quota: Arc<Quota>, fixed_time: Option<i64>) -> io::Result<Self> {
         let root = Root::new(path)?;
-        let devices = Devices::new(&root.stat()?, fixed_time);
+        let devices = Arc::new(Devices::new(&root.stat()?, fixed_time));
         Ok(Self { root, shared: Arc::new(Shared { quota, devices }) })
+    }
+
+    /// Another folder that shows the same device numbers and times: files on one host file system have different
+    /// inode numbers then, in whichever of the two they lie.
+    pub(in crate::sandbox::vfs) fn beside(&self, path: &Path, quota: Arc<Quota>) -> io::Result<Self> {
+        let root = Root::new(path)?;
+        Ok(Self { root, shared: Arc::new(Shared { quota, devices: Arc::clone(&self.shared.devices) }) })
     }
 
     fn quota(&self) -> &Quota {

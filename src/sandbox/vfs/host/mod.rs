@@ -33,7 +33,7 @@ use super::quota::Quota;
 #[derive(Debug)]
 struct Shared {
     quota: Arc<Quota>,
-    devices: Devices,
+    devices: Arc<Devices>,
 }
 
 /// Guest device numbers: one for each host file system below the folder, so that inode numbers stay unique.

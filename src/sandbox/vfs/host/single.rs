@@ -30,7 +30,8 @@ impl HostFile {
         if HostType::from_raw_mode(stat.st_mode) != HostType::RegularFile {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
-        Ok(Self { path, shared: Arc::new(Shared { quota, devices: Devices::new(&stat, fixed_time) }) })
+        let devices = Arc::new(Devices::new(&stat, fixed_time));
+        Ok(Self { path, shared: Arc::new(Shared { quota, devices }) })
     }
 
     fn stat(&self, path: &[u8]) -> Result<Stat> {

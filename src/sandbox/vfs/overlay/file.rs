@@ -10,11 +10,21 @@ use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::vfs::file_system::{File, Metadata, SetTime};
 
 /// A file of the upper layer, opened.
-#[derive(Debug)]
 pub(super) struct UpperFile {
     pub(super) file: Arc<dyn File>,
-    pub(super) device: u64,
     pub(super) inode: u64,
+    /// Keeps the layer from being frozen as well.
+    pub(super) core: Arc<Core>,
+}
+
+impl fmt::Debug for UpperFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("UpperFile")
+            .field("file", &self.file)
+            .field("inode", &self.inode)
+            .finish_non_exhaustive()
+    }
 }
 
 impl File for UpperFile {
@@ -31,7 +41,7 @@ impl File for UpperFile {
     }
 
     fn metadata(&self) -> Result<Metadata> {
-        Ok(Metadata { device: self.device, inode: self.inode, ..self.file.metadata()? })
+        Ok(Metadata { device: self.core.device(), inode: self.inode, ..self.file.metadata()? })
     }
 
     fn set_len(&self, length: u64) -> Result<()> {

@@ -117,6 +117,22 @@ impl Upper {
         Ok(Layer { _held: shared.held, ..Layer::with_cuts(tree, Arc::new(state.cuts))? })
     }
 
+    /// The marks as they are now.
+    pub(super) fn cuts(&self) -> Arc<Cuts> {
+        Arc::new(self.shared.state().cuts.clone())
+    }
+
+    /// Whether the layer hides anything.
+    pub(super) fn has_cuts(&self) -> bool {
+        self.shared.state().cuts.count() > 0
+    }
+
+    /// Writes marks to the file of a new layer.
+    pub(super) fn write_cuts(&self, cuts: &Cuts) -> Result<()> {
+        let log = self.log.as_ref().ok_or(Errno::Invalid)?;
+        cuts.paths().iter().try_for_each(|path| log.append(path))
+    }
+
     /// Whether nothing but this handle uses the layer.
     pub(super) fn is_idle(&self) -> bool {
         Arc::strong_count(&self.shared) == 1

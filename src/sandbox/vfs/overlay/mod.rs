@@ -48,9 +48,13 @@ mod copy_up;
 mod cuts;
 mod file;
 mod layer;
+#[cfg(unix)]
+mod layers;
 mod marks;
 
 pub use layer::{Layer, Upper};
+#[cfg(unix)]
+pub use layers::{DEPTH_MAX, Id, Layers, LayersError, Snapshot, collect};
 
 use std::fmt;
 use std::sync::Arc;
@@ -231,17 +235,17 @@ impl Core {
     }
 
     /// Opens a file of the upper layer.
-    fn open_upper(&self, state: &State, place: &Place, access: Access) -> Result<Node> {
+    fn open_upper(self: &Arc<Self>, state: &State, place: &Place, access: Access) -> Result<Node> {
         Ok(match self.upper().open(place.framed(), access)? {
             Node::File(file) => Node::File(self.wrap(state, file)?),
             node => node,
         })
     }
 
-    fn wrap(&self, state: &State, file: Arc<dyn File>) -> Result<Arc<dyn File>> {
+    fn wrap(self: &Arc<Self>, state: &State, file: Arc<dyn File>) -> Result<Arc<dyn File>> {
         let Metadata { device, inode, .. } = file.metadata()?;
         let inode = self.number(state, 0, device, inode);
-        Ok(Arc::new(UpperFile { file, device: self.device, inode }))
+        Ok(Arc::new(UpperFile { file, inode, core: Arc::clone(self) }))
     }
 
     /// The merged entries of a directory by name.

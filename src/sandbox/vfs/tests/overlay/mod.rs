@@ -1,5 +1,8 @@
 //! Layers: what they show, what they keep, and what a crash leaves of them.
 
+mod accounts;
+mod crash;
+mod layers;
 mod property;
 mod rules;
 
