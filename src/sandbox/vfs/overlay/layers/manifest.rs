@@ -1,7 +1,7 @@
 //! The file that says of which layers a workspace consists.
 
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -115,16 +115,14 @@ impl Manifest {
         Ok(Some(manifest))
     }
 
-    /// Puts the manifest in its place, as one step.
+    /// Puts the manifest in its place, as one step. Nothing is brought to the disk: that would wait for all that others
+    /// have written, and the files of the workspace are not on it either.
     pub(super) fn write(&self) -> Result<(), LayersError> {
         let path = self.root.join(NAME);
         let text = serde_json::to_vec_pretty(self)
             .map_err(|error| LayersError::Manifest { path: path.clone(), reason: error.to_string() })?;
         let new = self.root.join(format!("{NAME}.new"));
-        let mut file = File::create(&new).failed("make", &new)?;
-        file.write_all(&text).failed("write", &new)?;
-        // Without it, a failure of the machine could leave an empty file.
-        file.sync_data().failed("write", &new)?;
+        std::fs::write(&new, &text).failed("write", &new)?;
         std::fs::rename(&new, &path).failed("rename", &new)
     }
 
