@@ -1,11 +1,16 @@
 //! What a mount's source must do.
 
 use std::fmt::Debug;
+#[cfg(unix)]
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::quota::Quota;
-use crate::sandbox::errno::Result;
+use crate::sandbox::errno::{Errno, Result};
+
+/// Bytes that a copy reads at once.
+const COPIED_AT_ONCE: usize = 256 << 10;
 
 /// A number for a file system's [`Metadata::device`] that no other has.
 pub fn next_device() -> u64 {
@@ -110,6 +115,39 @@ pub trait File: Send + Sync + Debug {
     fn set_mode(&self, mode: u32) -> Result<()>;
     /// Brings data to the disk, and the metadata too unless `data_only`.
     fn sync(&self, data_only: bool) -> Result<()>;
+    /// The host's descriptor, if it has one.
+    #[cfg(unix)]
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+    /// Gives this file, which is new and empty, the `length` bytes of `source`, which nobody changes meanwhile.
+    fn fill(&self, source: &dyn File, length: u64) -> Result<()> {
+        copy_bytes(source, self, length)
+    }
+}
+
+/// Copies `length` bytes, or as many as there are. Pieces of zeros are left out, so that holes stay holes.
+pub(super) fn copy_bytes(source: &dyn File, target: &(impl File + ?Sized), length: u64) -> Result<()> {
+    let mut buffer = vec![0; COPIED_AT_ONCE.min(usize::try_from(length).unwrap_or(COPIED_AT_ONCE))];
+    let mut offset = 0;
+    while offset < length {
+        let count = source.read_at(&mut buffer, offset)?;
+        if count == 0 {
+            break;
+        }
+        let mut data = buffer.get(..count).unwrap_or_default();
+        let mut at = offset;
+        while data.iter().any(|&byte| byte != 0) {
+            let written = target.write_at(data, at)?;
+            if written == 0 {
+                return Err(Errno::Io);
+            }
+            data = data.get(written..).unwrap_or_default();
+            at += written as u64;
+        }
+        offset += count as u64;
+    }
+    target.set_len(offset)
 }
 
 /// How a file system opens a name.

@@ -1,6 +1,6 @@
 //! An open regular file of the host.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use rustix::fs::{self, Mode};
@@ -8,7 +8,7 @@ use rustix::io;
 
 use super::{Shared, mode_bits, timestamps};
 use crate::sandbox::errno::Result;
-use crate::sandbox::vfs::file_system::{File, Metadata, SetTime};
+use crate::sandbox::vfs::file_system::{File, Metadata, SetTime, copy_bytes};
 use crate::sandbox::vfs::inodes::{Key, OpenInode};
 
 /// An open regular file, entered in the account's table.
@@ -117,5 +117,51 @@ impl File for OpenHostFile {
         }
         let _ = data_only;
         Ok(fs::fsync(&self.fd)?)
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.fd.as_fd())
+    }
+
+    fn fill(&self, source: &dyn File, length: u64) -> Result<()> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        if let Some(from) = source.descriptor()
+            && self.fill_by_host(from, length)?
+        {
+            return Ok(());
+        }
+        copy_bytes(source, self, length)
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+impl OpenHostFile {
+    /// Lets the kernel copy, which shares the storage where the file system can do that. Answers whether it did; if
+    /// not, the file is empty.
+    fn fill_by_host(&self, from: BorrowedFd<'_>, length: u64) -> Result<bool> {
+        let _changing = self.inode.changing();
+        let quota = &self.shared.quota;
+        // Copying by pieces would fill holes.
+        let dense = u64::try_from(fs::fstat(from)?.st_blocks).unwrap_or(0).saturating_mul(512) >= length;
+        quota.check_file_size(length)?;
+        quota.charge_bytes(length)?;
+        let done = fs::ioctl_ficlone(&self.fd, from).is_ok() || dense && self.copy_range(from, length);
+        if !done {
+            quota.release_bytes(length);
+            fs::ftruncate(&self.fd, 0)?;
+        }
+        Ok(done)
+    }
+
+    fn copy_range(&self, from: BorrowedFd<'_>, length: u64) -> bool {
+        let (mut read_from, mut write_to) = (0, 0);
+        while write_to < length {
+            let most = usize::try_from(length - write_to).unwrap_or(usize::MAX).min(1 << 30);
+            match fs::copy_file_range(from, Some(&mut read_from), &self.fd, Some(&mut write_to), most) {
+                Ok(0) | Err(_) => return false,
+                Ok(_) => {}
+            }
+        }
+        true
     }
 }

@@ -4,9 +4,6 @@ use super::file::Reader;
 use super::*;
 use crate::sandbox::vfs::path::split_last;
 
-/// Bytes copied at once.
-const CHUNK: usize = 256 << 10;
-
 /// How often a copy is tried again because others changed the name meanwhile.
 const RETRIES: usize = 16;
 
@@ -54,7 +51,7 @@ impl Core {
                 let access = Access { write: true, ..Access::default() };
                 let copy = self.upper().create(temporary, mode, access)?;
                 if with_data {
-                    copy_content(&*file, &*copy, size)?;
+                    copy.fill(&*file, size)?;
                 }
             }
             FileType::Symlink => self.upper().symlink(&tree.read_link(path)?, temporary)?,
@@ -99,7 +96,7 @@ impl Core {
         let copy =
             self.upper().create(&temporary, metadata.mode, Access { read: true, write: true, truncate: false })?;
         let times = (SetTime::At(metadata.accessed), SetTime::At(metadata.modified));
-        let result = copy_content(file, &*copy, metadata.size).and_then(|()| copy.set_times(times.0, times.1));
+        let result = copy.fill(file, metadata.size).and_then(|()| copy.set_times(times.0, times.1));
         self.upper().unlink(&temporary)?;
         result?;
         reader.switch(copy);
@@ -145,34 +142,4 @@ impl Core {
         }
         Ok(())
     }
-}
-
-/// Copies `size` bytes. Chunks of zeros are left out, so that holes stay holes.
-fn copy_content(from: &dyn File, to: &dyn File, size: u64) -> Result<()> {
-    let mut buffer = vec![0; CHUNK.min(usize::try_from(size).unwrap_or(CHUNK))];
-    let mut offset = 0;
-    loop {
-        let count = from.read_at(&mut buffer, offset)?;
-        if count == 0 {
-            break;
-        }
-        let data = buffer.get(..count).unwrap_or_default();
-        if data.iter().any(|&byte| byte != 0) {
-            write_all(to, data, offset)?;
-        }
-        offset += count as u64;
-    }
-    to.set_len(offset)
-}
-
-fn write_all(to: &dyn File, mut data: &[u8], mut offset: u64) -> Result<()> {
-    while !data.is_empty() {
-        let count = to.write_at(data, offset)?;
-        if count == 0 {
-            return Err(Errno::Io);
-        }
-        data = data.get(count..).unwrap_or_default();
-        offset += count as u64;
-    }
-    Ok(())
 }
