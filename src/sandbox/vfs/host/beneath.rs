@@ -19,6 +19,8 @@ use rustix::io::Errno as HostErrno;
 use rustix::path::DecInt;
 
 use crate::sandbox::errno::{Errno, Result};
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use crate::sandbox::vfs::path::PATH_MAX;
 use crate::sandbox::vfs::path::split_last;
 
 /// How a directory is opened to reach what lies in it.
@@ -232,8 +234,24 @@ fn is_directory(stat: &Stat) -> bool {
 }
 
 /// Opens `path` below `root` by `openat2`; none when that is not available and the path must be walked part by part.
+/// A path that is longer than the kernel takes, as of a directory that was moved into a deep one, is walked in pieces.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn open_beneath(root: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> Option<Result<OwnedFd>> {
+    let mut at = Handle::Root(root);
+    let mut rest = path;
+    while rest.len() >= PATH_MAX {
+        let end = rest.get(..PATH_MAX)?.iter().rposition(|&byte| byte == b'/')?;
+        match open_piece(at.as_fd(), rest.get(..end)?, DIRECTORY)? {
+            Ok(directory) => at = Handle::Below(directory),
+            Err(error) => return Some(Err(error)),
+        }
+        rest = rest.get(end + 1..)?;
+    }
+    open_piece(at.as_fd(), rest, flags)
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn open_piece(root: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> Option<Result<OwnedFd>> {
     use rustix::fs::ResolveFlags;
 
     static MISSING: AtomicBool = AtomicBool::new(false);
