@@ -27,7 +27,7 @@ pub use overlay::{DEPTH_MAX, Id, Layers, LayersError, Snapshot, collect};
 pub use overlay::{Layer, OverlayFs, Upper};
 pub use path::GuestPath;
 pub use quota::Quota;
-pub use tree::remove_tree;
+pub use tree::{Tree, Visit, Walk, WalkLimits, remove_tree};
 pub use walk::Vfs;
 
 #[cfg(test)]

@@ -449,7 +449,7 @@ fn check_new(walked: &Walked<'_>, directory: bool) -> Result<()> {
 }
 
 /// Whether the name at the end of this walk may go away.
-fn check_removable(walked: &Walked<'_>) -> Result<()> {
+pub(super) fn check_removable(walked: &Walked<'_>) -> Result<()> {
     if walked.is_point || walked.laid.is_some() {
         return Err(Errno::Busy);
     }

@@ -54,7 +54,6 @@ impl GuestPath {
     }
 
     /// The path of the entry `name` of this directory; an error when that cannot be a name.
-    #[cfg(test)]
     pub fn join(&self, name: &[u8]) -> Result<Self> {
         check_name(name)?;
         let mut path = Vec::with_capacity(self.0.len() + 1 + name.len());

@@ -5,6 +5,7 @@ mod memory;
 mod mounts;
 #[cfg(unix)]
 mod overlay;
+mod tree;
 mod walk;
 
 #[cfg(target_os = "linux")]
@@ -66,6 +67,14 @@ fn vfs(mounts: impl IntoIterator<Item = Mount>) -> Vfs {
 
 fn memory() -> Arc<MemoryTree> {
     Arc::new(MemoryTree::new(Arc::new(Quota::unlimited()), clock()))
+}
+
+/// A tree as what shows of a lower layer, and by itself. What changes the first does not change the second.
+fn below_and_alone(tree: Arc<MemoryTree>) -> [Arc<dyn FileSystem>; 2] {
+    let upper = Upper::in_memory(Arc::new(Quota::unlimited()), clock()).unwrap();
+    let lower = Layer::plain(tree.clone()).unwrap();
+    upper.lie_on(std::slice::from_ref(&lower)).unwrap();
+    [Arc::new(OverlayFs::new(upper, vec![lower]).unwrap()), tree]
 }
 
 /// Shorter calls: everything from the root.
