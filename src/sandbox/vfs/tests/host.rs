@@ -32,9 +32,19 @@ fn with_methods(test: impl Fn(&Path, Vfs, Arc<Quota>)) {
     }
 }
 
+/// The same with the folder as the upper of two layers.
+fn with_layers(test: impl Fn(&Path, Vfs, Arc<Quota>)) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("secret"), "secret").unwrap();
+    let quota = Arc::new(Quota::new(1000, 20, 600, Arc::default()));
+    let upper = overlay::upper(folder.path(), true, &quota);
+    let lower = overlay::lower(|tree| tree.add_file("lower/file", "lower", 0o644).unwrap());
+    test(&folder.path().join("data"), overlay::overlay(&upper, &[lower]), quota);
+}
+
 #[test]
 fn links_and_dots_do_not_lead_out() {
-    with_methods(|inner, vfs, _| {
+    let test = |inner: &Path, vfs: Vfs, _: Arc<Quota>| {
         symlink("../secret", inner.join("up")).unwrap();
         symlink(inner.parent().unwrap().join("secret"), inner.join("absolute")).unwrap();
         symlink("..", inner.join("dots")).unwrap();
@@ -66,12 +76,14 @@ fn links_and_dots_do_not_lead_out() {
         vfs.put("up", b"mine").unwrap();
         assert_eq!(std::fs::read(inner.join("secret")).unwrap(), b"mine");
         assert_eq!(std::fs::read(inner.parent().unwrap().join("secret")).unwrap(), b"secret");
-    });
+    };
+    with_methods(test);
+    with_layers(test);
 }
 
 #[test]
 fn pipes_sockets_and_devices_are_never_opened() {
-    with_methods(|inner, vfs, _| {
+    let test = |inner: &Path, vfs: Vfs, _: Arc<Quota>| {
         let root = GuestPath::root();
         vfs.make_fifo(&root, b"pipe", 0o640).unwrap();
         let on_host = std::fs::metadata(inner.join("pipe")).unwrap();
@@ -96,7 +108,9 @@ fn pipes_sockets_and_devices_are_never_opened() {
                 assert_eq!(vfs.open(&root, b"null", &options).err(), Some(Errno::NoDeviceOrAddress));
             }
         }
-    });
+    };
+    with_methods(test);
+    with_layers(test);
 }
 
 #[test]
@@ -162,7 +176,7 @@ fn inodes_are_charged_and_given_back_when_making_fails() {
 
 #[test]
 fn modes_are_exact_and_never_set_id() {
-    with_methods(|inner, vfs, _| {
+    let test = |inner: &Path, vfs: Vfs, _: Arc<Quota>| {
         let root = GuestPath::root();
         let create = OpenOptions { write: true, create: true, mode: 0o6666, ..OpenOptions::default() };
         vfs.open(&root, b"f", &create).unwrap();
@@ -178,7 +192,9 @@ fn modes_are_exact_and_never_set_id() {
         assert_eq!(vfs.set_mode(&root, b"l", false, 0o600), Err(Errno::NotSupported));
         vfs.set_mode(&root, b"/", true, 0o750).unwrap();
         assert_eq!(mode("."), 0o750);
-    });
+    };
+    with_methods(test);
+    with_layers(test);
 }
 
 #[test]
