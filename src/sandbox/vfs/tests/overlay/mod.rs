@@ -2,6 +2,7 @@
 
 mod accounts;
 mod crash;
+mod killed;
 mod layers;
 mod property;
 mod rules;
