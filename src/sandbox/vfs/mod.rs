@@ -10,9 +10,12 @@ mod inodes;
 mod memory;
 mod mount;
 mod operations;
+// Sessions keep their workspaces with these two; nothing in this crate uses all of it.
+#[allow(dead_code)]
 mod overlay;
 mod path;
 mod quota;
+#[allow(dead_code)]
 mod tree;
 mod walk;
 
@@ -23,10 +26,13 @@ pub use memory::{MemoryFile, MemoryTree};
 pub use mount::{Mount, MountTable};
 pub use operations::OpenOptions;
 #[cfg(unix)]
+#[allow(unused_imports)]
 pub use overlay::{DEPTH_MAX, Id, Layers, LayersError, Snapshot, collect};
+#[allow(unused_imports)]
 pub use overlay::{Layer, OverlayFs, Upper};
 pub use path::GuestPath;
 pub use quota::Quota;
+#[allow(unused_imports)]
 pub use tree::{Tree, Visit, Walk, WalkLimits, remove_tree};
 pub use walk::Vfs;
 

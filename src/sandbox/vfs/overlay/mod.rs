@@ -16,6 +16,7 @@
 //!   not opened anew; directories keep that of their lowest layer for ever.
 //! - A descriptor that reads a file of a lower layer reads the copy as soon as there is one. (On Linux it reads the old
 //!   content for ever.)
+//! - A copy gets the times that the file shows: made-up ones, where the mount has those.
 //!
 //! What the upper layer gains is charged to its account: copies with all their bytes, and each whiteout and opaque
 //! mark as an inode (with the bytes of its path when it is kept in a file). Lower layers cost nothing. So removing a
@@ -66,7 +67,7 @@ use super::file_system::{Access, DirEntry, File, FileSystem, FileType, Metadata,
 use super::quota::Quota;
 use crate::sandbox::errno::{Errno, Result};
 
-/// A tree over layers. See the [module](self).
+/// A tree over layers: see the module's documentation.
 pub struct OverlayFs {
     core: Arc<Core>,
 }

@@ -4,9 +4,13 @@ use super::*;
 use crate::sandbox::vfs::file_system::{FileSystem, FileType};
 
 impl Layers {
-    /// Makes one layer of all frozen ones when there are too many. Snapshots keep those that they have.
-    pub(super) fn flatten(&mut self) -> Result<(), LayersError> {
-        if self.manifest.layers.len() <= DEPTH_MAX {
+    /// Makes one layer of all frozen ones, so that names are found sooner. That copies what they show together (where
+    /// the host's file system can share storage, without its bytes), so it takes time in proportion to that, and is
+    /// something for idle moments: once there are more than [`DEPTH_MAX`] layers. Snapshots keep the layers that they
+    /// have.
+    pub fn flatten(&mut self) -> Result<(), LayersError> {
+        self.check_idle()?;
+        if self.depth() < 2 {
             return Ok(());
         }
         let mut next = self.manifest.clone();

@@ -193,6 +193,8 @@ fn deep_stacks_become_one_layer() {
             assert_eq!(layers.depth(), number);
             states.push((layers.snapshot().unwrap(), shown(&layers)));
         }
+        assert_eq!(layers.depth(), DEPTH_MAX + 1);
+        layers.flatten().unwrap();
         assert_eq!(layers.depth(), 1);
         assert_eq!(shown(&layers), states.last().unwrap().1);
         drop(layers);
@@ -204,6 +206,19 @@ fn deep_stacks_become_one_layer() {
         layers.remove().unwrap();
         assert_eq!(place.pool(), 0);
     }
+}
+
+#[test]
+fn a_stack_does_not_grow_for_ever() {
+    let place = Place::new();
+    let mut layers = place.create("one");
+    for number in 0..70 {
+        put(&layers, &format!("/file{}", number % 3), &number.to_string());
+        let snapshot = layers.snapshot().unwrap();
+        layers.forget(&snapshot).unwrap();
+        assert_eq!((layers.depth(), place.pool()), (number % 64 + 1, number % 64 + 2), "{number}");
+    }
+    assert_eq!([0, 1, 2].map(|file| get(&layers, &format!("/file{file}")).unwrap()), ["69", "67", "68"]);
 }
 
 #[test]
@@ -281,6 +296,13 @@ fn a_gigabyte_forks_at_once() {
         times.push(time("fork", &mut || forks.push(layers.fork(&place.at(&format!("fork{number}"))).unwrap())));
         put(&layers, "/changed", "so that the next one freezes too");
     }
+    let stat = |layers: &Layers| {
+        let vfs = mounted(layers);
+        time(&format!("stat 10,000 files, {} layers", layers.depth() + 1), &mut || {
+            (0..10_000).for_each(|n| assert_eq!(vfs.stat(&format!("/d{}/f{n}", n / 100)).unwrap().size, 100_000));
+        });
+    };
+    stat(&forks[0]);
     times.sort();
     assert!(times[4] <= 20, "{times:?}");
     let mut id = None;
@@ -288,10 +310,8 @@ fn a_gigabyte_forks_at_once() {
     put(&layers, "/d1/f100", "changed");
     time("rollback", &mut || layers.rollback(id.as_ref().unwrap()).unwrap());
     time("mount", &mut || drop(layers.mount(unlimited(), None).unwrap()));
+    stat(&layers);
     let vfs = mounted(&layers);
-    time("stat 10,000 files", &mut || {
-        (0..10_000).for_each(|n| assert_eq!(vfs.stat(&format!("/d{}/f{n}", n / 100)).unwrap().size, 100_000));
-    });
     time("open, read and close 10,000 files", &mut || {
         (0..10_000).for_each(|n| assert_eq!(vfs.get(&format!("/d{}/f{n}", n / 100)).unwrap().len(), 100_000));
     });
@@ -299,6 +319,7 @@ fn a_gigabyte_forks_at_once() {
         (0..1000).for_each(|n| drop(vfs.file(&format!("/d{}/f{n}", n / 100))));
     });
     drop(vfs);
+    time("flatten", &mut || layers.flatten().unwrap());
     time("remove the first", &mut || {
         let layers = std::mem::replace(&mut layers, place.create("last"));
         layers.remove().unwrap();
