@@ -96,8 +96,8 @@ impl Core {
         Ok(self.list(state, place, &found.merged)?.is_empty())
     }
 
-    /// Renames what has been copied up; `Again` when that is still to be done.
-    fn rename_copied(&self, path: &[u8], new: &[u8]) -> Result<()> {
+    /// Renames what has been copied up, a directory with all in it if `whole`; `Again` when that is still to be done.
+    fn rename_copied(&self, path: &[u8], new: &[u8], whole: bool) -> Result<()> {
         let (old_place, new_place) = (Place::new(path), Place::new(new));
         let mut state = self.shared().state_mut();
         let (old_parent, _) = split_last(path).ok_or(Errno::Busy)?;
@@ -124,10 +124,7 @@ impl Core {
             }
         }
         let in_lower = self.below(&state, &old_place)?.is_some();
-        if is_directory && in_lower {
-            return Err(Errno::CrossDevice);
-        }
-        if moved.layer > 0 {
+        if moved.layer > 0 || is_directory && in_lower && !whole {
             return Err(Errno::Again);
         }
         self.copy_directories(&state, new_parent)?;
@@ -284,12 +281,12 @@ impl FileSystem for OverlayFs {
         if path.is_empty() || new.is_empty() {
             return Err(Errno::Busy);
         }
-        match self.core.rename_copied(path, new) {
+        match self.core.rename_copied(path, new, false) {
             Err(Errno::Again) => {}
             result => return result,
         }
-        self.core.copy_up(path, true)?;
-        match self.core.rename_copied(path, new) {
+        self.core.copy_tree(path)?;
+        match self.core.rename_copied(path, new, true) {
             Err(Errno::Again) => Err(Errno::Stale),
             result => result,
         }

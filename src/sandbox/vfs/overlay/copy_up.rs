@@ -7,6 +7,12 @@ use crate::sandbox::vfs::path::split_last;
 /// How often a copy is tried again because others changed the name meanwhile.
 const RETRIES: usize = 16;
 
+/// The most names that a directory has that is copied to be renamed, its own and all in it.
+const MOVED_NAMES: usize = 1000;
+
+/// The most bytes that such a copy takes.
+const MOVED_BYTES: u64 = 64 << 20;
+
 /// Times to be set on directories of the upper layer when everything in them is made: path, access and change.
 type Times = Vec<(Vec<u8>, i64, i64)>;
 
@@ -37,6 +43,41 @@ impl Core {
             }
         }
         Err(Errno::Stale)
+    }
+
+    /// Copies what is to be renamed, a directory with everything in it: what is made there later is in the upper layer
+    /// anyway. `CrossDevice` when that is too much for one call.
+    pub(super) fn copy_tree(&self, path: &[u8]) -> Result<()> {
+        let mut paths = vec![path.to_vec()];
+        let mut bytes = 0;
+        let mut next = 0;
+        while let Some(place) = paths.get(next).map(|path| Place::new(path)) {
+            next += 1;
+            let state = self.shared().state();
+            let found = match self.look(&state, &place) {
+                // Another was faster.
+                Err(Errno::NoEntry) if next > 1 => continue,
+                found => found?,
+            };
+            if found.layer > 0 && found.metadata.file_type == FileType::Regular && next > 1 {
+                bytes += found.metadata.size;
+            }
+            if found.metadata.file_type == FileType::Directory {
+                let entries = self.list(&state, &place, &found.merged)?;
+                paths.extend(entries.iter().map(|entry| join(place.plain(), &entry.name)));
+            }
+            let is_device = found.metadata.file_type == FileType::CharDevice;
+            if bytes > MOVED_BYTES || paths.len() > MOVED_NAMES || is_device && next > 1 {
+                return Err(Errno::CrossDevice);
+            }
+        }
+        for (number, path) in paths.iter().enumerate() {
+            match self.copy_up(path, true) {
+                Err(Errno::NoEntry | Errno::NotDirectory | Errno::Loop) if number > 0 => {}
+                result => result?,
+            }
+        }
+        Ok(())
     }
 
     /// Makes the copy, complete but for its place.

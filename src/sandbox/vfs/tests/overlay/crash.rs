@@ -221,6 +221,9 @@ const ACTS: &[(&str, Act)] = &[
     ("rename of a new directory", |tree| tree.rename(b"mine", b"dir/sub/deep/mine")),
     ("rename of a new directory over a lower one", |tree| tree.rename(b"mine", b"empty")),
     ("rename of a new directory over a merged one", |tree| tree.rename(b"mine", b"bare")),
+    ("rename of a lower directory", |tree| tree.rename(b"dir", b"mine/dir")),
+    ("rename of a lower directory over a lower one", |tree| tree.rename(b"dir", b"empty")),
+    ("rename of an emptied directory over a merged one", |tree| tree.rename(b"gone", b"bare")),
     ("rename of a new directory to where one was", |tree| tree.rename(b"mine", b"bare/inner")),
 ];
 

@@ -85,26 +85,37 @@ fn a_directory_made_in_place_of_a_removed_one_is_empty() {
 }
 
 #[test]
-fn directories_of_lower_layers_are_not_renamed() {
-    with_uppers(|upper, _| {
-        let vfs = overlay(&upper, &[base()]);
+fn small_directories_of_lower_layers_are_renamed() {
+    let many = lower(|tree| {
+        (0..1000).for_each(|number| tree.add_file(format!("many/{number}"), "", 0o644).unwrap());
+        tree.add_file("large/file", vec![0; (64 << 20) + 1], 0o644).unwrap();
+        tree.add_device("dev/null", 0x103, 0o666).unwrap();
+    });
+    for on_host in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let vfs = overlay(&upper(folder.path(), on_host, &unlimited()), &[base(), many.clone()]);
         let root = GuestPath::root();
-        assert_eq!(vfs.rename(&root, b"dir", &root, b"moved"), Err(Errno::CrossDevice));
-        vfs.put("/dir/new", b"").unwrap();
-        assert_eq!(vfs.rename(&root, b"dir", &root, b"moved"), Err(Errno::CrossDevice));
         assert_eq!(vfs.rename(&root, b"empty", &root, b"dir"), Err(Errno::NotEmpty));
         assert_eq!(vfs.rename(&root, b"dir", &root, b"dir"), Ok(()));
         assert_eq!(vfs.rename(&root, b"dir", &root, b"file"), Err(Errno::NotDirectory));
-        assert_eq!(vfs.names("/dir").unwrap(), ["new", "one", "sub", "two"]);
-        // Files are.
-        vfs.rename(&root, b"dir/one", &root, b"empty/one").unwrap();
-        vfs.rename(&root, b"file", &root, b"dir/two").unwrap();
-        assert_eq!(vfs.names("/").unwrap(), ["dir", "empty", "link", "null"]);
-        assert_eq!(
-            (vfs.get("/empty/one").unwrap(), vfs.get("/dir/two").unwrap()),
-            (b"one".to_vec(), b"lower".to_vec())
-        );
-    });
+        vfs.put("/dir/new", b"").unwrap();
+        vfs.unlink(&root, b"dir/one").unwrap();
+        vfs.rename(&root, b"dir", &root, b"empty").unwrap();
+        assert_eq!(vfs.names("/").unwrap(), ["dev", "empty", "file", "large", "link", "many", "null"]);
+        assert_eq!(vfs.names("/empty").unwrap(), ["new", "sub", "two"]);
+        assert_eq!(vfs.get("/empty/sub/deep").unwrap(), b"deep");
+        vfs.make_dir(&root, b"dir", 0o755).unwrap();
+        assert_eq!(vfs.names("/dir").unwrap(), Vec::<String>::new());
+        // Too many, too large, and what cannot be copied.
+        for at in ["many", "large", "dev"] {
+            assert_eq!(vfs.rename(&root, at.as_bytes(), &root, b"moved"), Err(Errno::CrossDevice), "{at}");
+        }
+        vfs.unlink(&root, b"many/7").unwrap();
+        vfs.rename(&root, b"many", &root, b"moved").unwrap();
+        assert_eq!(vfs.names("/moved").unwrap().len(), 999);
+        vfs.rename(&root, b"file", &root, b"moved/1").unwrap();
+        assert_eq!(vfs.get("/moved/1").unwrap(), b"lower");
+    }
 }
 
 #[test]
