@@ -206,8 +206,8 @@ impl Tree {
         Ok(entries)
     }
 
-    /// Removes what is at `path`, a directory with everything in it; a link itself and not what it leads to. Answers how
-    /// many names are gone; `TooBig` when there are more than `most` (those met first are gone then), `Busy` when
+    /// Removes what is at `path`, a directory with everything in it; a link itself and not what it leads to. Answers
+    /// how many names are gone; `TooBig` when there are more than `most` (those met first are gone then), `Busy` when
     /// something is mounted there or below.
     pub fn remove(&self, path: &[u8], most: u64) -> Result<u64> {
         let walked = self.vfs.walk(&GuestPath::root(), path, LastLink::Name)?;

@@ -36,9 +36,9 @@
 //!   so that nothing changes), rename the copy into place: same content, same mode, same times.
 //! - Removing: write the cut, then remove what the upper layer has. Between the two the upper layer's file shows, which
 //!   is what showed before. The other order would bring back the lower layer's.
-//! - Renaming: copy up, of a directory everything in it; write the cut at the old name (the copy still shows there); rename within the upper layer.
-//!   Where a directory replaces an empty one that a lower layer has, that one is made in the upper layer and cut first,
-//!   still empty.
+//! - Renaming: copy up, of a directory everything in it; write the cut at the old name (the copy still shows there);
+//!   rename within the upper layer. Where a directory replaces an empty one that a lower layer has, that one is made in
+//!   the upper layer and cut first, still empty.
 //! - Making a directory in place of one that was removed is one step: the cut that removed the old one stays, and makes
 //!   the new one opaque.
 //!

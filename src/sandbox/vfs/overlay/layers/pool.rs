@@ -2,9 +2,9 @@
 //!
 //! Each layer is a folder with a name of its own. In its `users/` there is a file for each workspace that needs it,
 //! whose name is the workspace's and whose content is the path of the workspace's folder. A layer appears in the pool
-//! by a rename, with its first user in it; nobody adds a user but a workspace that is one (for its fork), and that holds
-//! its own lock meanwhile. So a layer without users can never get one again, and can be removed without any lock of
-//! the pool.
+//! by a rename, with its first user in it; nobody adds a user but a workspace that is one (for its fork), and that
+//! holds its own lock meanwhile. So a layer without users can never get one again, and can be removed without any
+//! lock of the pool.
 
 use std::ffi::OsStr;
 use std::fs;

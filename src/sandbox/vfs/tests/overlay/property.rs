@@ -179,8 +179,14 @@ fn same(steps: &[Step], on_host: bool) {
     }
 }
 
+/// So many cases a round.
+fn config(cases: u32) -> ProptestConfig {
+    let cases = rounds() as u32 * cases;
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: super::super::rounds() as u32 * 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(1000))]
     #[test]
     fn overlays_in_memory_are_trees(steps in prop::collection::vec(step(), 1..80)) {
         same(&steps, false);
@@ -188,7 +194,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: super::super::rounds() as u32 * 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(150))]
     #[test]
     fn overlays_on_the_host_are_trees(steps in prop::collection::vec(step(), 1..60)) {
         same(&steps, true);
