@@ -10,8 +10,8 @@ pub static MODULES: &[Module] = &[
             "python3",
             "python3.13",
         ],
-        sha256: "d2f228fc6baa55a2ed41234190ce05593c0fd0c6a5446948bec8300571a6c343",
-        bytes: 21863380,
+        sha256: "c6a2986673e452a12670e6c9f5d072dc164e628f1c1e80cb271d17b79e037526",
+        bytes: 21869653,
         zstd: include_bytes!("../programs/python.wasm.zst"),
     },
 ];
@@ -20,8 +20,8 @@ pub static MODULES: &[Module] = &[
 pub static FILES: &[DataFile] = &[
     DataFile {
         guest_path: "/usr/lib/python313.zip",
-        sha256: "83a51bfdad4ea610bef0b6c85be66febad821f667ef2548d9bf833fdf887c76c",
-        bytes: 10376874,
+        sha256: "678cbac797e9bdefd795630590e0917cbdc1bc692df43a45a9f3c25969205438",
+        bytes: 10380807,
         zstd: include_bytes!("../programs/python313.zip.zst"),
     },
 ];
