@@ -4,6 +4,8 @@
 //! 137 after another limit or a kill, 126 and 127 as a shell, and 125 for failures of wskill itself and wrong usage.
 //! Other subcommands exit with 0, 1, or 2 for wrong usage.
 
+#[cfg(feature = "agent")]
+mod chat;
 mod check;
 mod config;
 mod hints;
@@ -17,11 +19,14 @@ mod programs;
 mod prompt;
 mod report;
 mod run;
+mod session;
 mod setup;
 mod show;
 mod signals;
 mod skills;
+mod state;
 mod test;
+mod tool;
 mod wasm;
 mod workspace;
 
@@ -75,6 +80,13 @@ enum Command {
     Setup(setup::SetupArgs),
     /// List the commands that exist in the sandbox.
     Programs(programs::ProgramsArgs),
+    /// Call one of the tools that a model calls, in a session.
+    Tool(tool::ToolArgs),
+    /// List, show, fork or delete the sessions of `tool` and `chat`.
+    Session(session::SessionArgs),
+    /// Talk with a model that uses skills, over an OpenAI-compatible endpoint.
+    #[cfg(feature = "agent")]
+    Chat(chat::ChatArgs),
     /// Print what wskill.toml of the user and of the project set, and where each value comes from.
     Config(config::ConfigArgs),
     /// Compile a module from standard input to standard output: what wskill calls for modules of skills.
@@ -131,6 +143,10 @@ pub fn main() -> ExitCode {
         Command::Update(args) => block_on(install::update(args)),
         Command::Setup(args) => block_on(setup::setup(args)),
         Command::Programs(args) => programs::programs(&args),
+        Command::Tool(args) => block_on(tool::tool(args)),
+        Command::Session(args) => block_on(session::session(args)),
+        #[cfg(feature = "agent")]
+        Command::Chat(args) => block_on(chat::chat(args)),
         Command::Config(args) => config::config(&args),
         Command::CompileModule { flavour } => return compile_module(&flavour),
     };

@@ -27,6 +27,18 @@ pub enum ExecutorError {
     /// A name of a workspace is none.
     #[error("`{0}` is no name for a workspace: it must be a plain name of a folder")]
     WorkspaceName(String),
+    /// The layers of a workspace.
+    #[error("the workspace cannot be kept in layers: {0}")]
+    Layers(Box<dyn std::error::Error + Send + Sync>),
+    /// Commands run in the workspace.
+    #[error("commands still run in the workspace `{0}`; end them first")]
+    Busy(String),
+    /// There is no such snapshot.
+    #[error("the workspace has no snapshot `{0}`")]
+    NoSnapshot(String),
+    /// There is a workspace of this name already.
+    #[error("there is a workspace `{0}` already")]
+    Exists(String),
     /// There is no workspace of this name.
     #[error("there is no workspace `{0}`")]
     NoWorkspace(String),

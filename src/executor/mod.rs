@@ -53,7 +53,7 @@ pub trait Executor: Debug + Send + Sync {
     ///
     /// # Errors
     /// When this executor has no such workspace, or cannot do it.
-    async fn fork(&self, name: &str, new: &str) -> Result<(), ExecutorError> {
+    async fn fork(&self, name: &str, new: &str) -> Result<Arc<dyn Workspace>, ExecutorError> {
         let _ = (name, new);
         Err(ExecutorError::Unsupported { executor: self.name().to_owned(), what: "forks of a workspace" })
     }
@@ -125,6 +125,32 @@ pub trait Workspace: Debug + Send + Sync {
     /// # Errors
     /// When it is not there, or this executor cannot show what is not copied.
     async fn link(&self, link: &Link) -> Result<(), ExecutorError>;
+
+    /// Keeps the files as they are now, and answers a name for [`rollback`](Self::rollback). No command may run.
+    ///
+    /// # Errors
+    /// When this executor cannot do it, or a command runs.
+    async fn snapshot(&self) -> Result<String, ExecutorError> {
+        Err(ExecutorError::Unsupported { executor: self.name().to_owned(), what: "snapshots of a workspace" })
+    }
+
+    /// Goes back to a snapshot: what has changed since is gone, and so are later snapshots. No command may run.
+    ///
+    /// # Errors
+    /// As [`snapshot`](Self::snapshot), and when there is no such snapshot.
+    async fn rollback(&self, snapshot: &str) -> Result<(), ExecutorError> {
+        let _ = snapshot;
+        Err(ExecutorError::Unsupported { executor: self.name().to_owned(), what: "snapshots of a workspace" })
+    }
+
+    /// Forgets a snapshot, and gives back what only it needs. No command may run.
+    ///
+    /// # Errors
+    /// As [`rollback`](Self::rollback).
+    async fn forget(&self, snapshot: &str) -> Result<(), ExecutorError> {
+        let _ = snapshot;
+        Err(ExecutorError::Unsupported { executor: self.name().to_owned(), what: "snapshots of a workspace" })
+    }
 
     /// Runs a command to its end. Dropping the future ends the run with all its processes.
     ///

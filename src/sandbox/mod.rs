@@ -24,18 +24,19 @@ mod running;
 mod runtime;
 mod stdio;
 mod tools;
-mod tree;
 mod vfs;
 mod wasi;
 
 pub use build_error::BuildError;
 pub use builder::{Mount, Sandbox, SandboxBuilder};
+pub(crate) use clock::Clock;
 pub use disk::DiskAccount;
 pub use engine::Flavour;
 pub(crate) use errno::Errno;
 #[cfg(feature = "cli")]
 pub(crate) use hints::host_path as host_path_hint;
 pub use kernel::{CommandPolicy, Trace, TraceEvent};
+pub(crate) use limits::LimitCounters;
 pub use limits::{LimitError, LimitName, Limits, parse_size};
 pub use outcome::Outcome;
 #[cfg(feature = "cli")]
@@ -46,5 +47,7 @@ pub use running::{Chunk, Running, Stream};
 pub use runtime::{Runtime, RuntimeBuilder, RuntimeError};
 pub use stdio::{Input, Output};
 pub use tools::{HostTool, HostTools};
-pub(crate) use tree::Tree;
-pub(crate) use vfs::{FileSystem, FileType, GuestPath, HostFolder, Metadata, Mount as TreeMount, Quota};
+pub(crate) use vfs::{
+    DEPTH_MAX as LAYERS_MAX, FileSystem, FileType, GuestPath, HostFolder, Id, Layer, Layers, LayersError, Metadata,
+    Mount as TreeMount, MountTable, OverlayFs, Part, Quota, Tree, Upper, Vfs, WalkLimits, collect as collect_layers,
+};

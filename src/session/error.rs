@@ -2,7 +2,7 @@
 
 use super::state::DeclaredError;
 use super::store::StoreError;
-use crate::artifact::{ArtifactError, NameError};
+use crate::artifact::{ArtifactError, NameError, SessionKey};
 use crate::executor::ExecutorError;
 use crate::repository::RepositoryError;
 use crate::source::SourceError;
@@ -11,6 +11,9 @@ use crate::source::SourceError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
+    /// There is one of this key already.
+    #[error("there is a session `{0}` already")]
+    Exists(SessionKey),
     /// Its state cannot be read or kept.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -20,7 +20,7 @@ use crate::artifact::{Artifact, ArtifactName, ArtifactRef, SavedArtifact, Sessio
 use crate::executor::{StagedSkill, Workspace};
 use crate::repository::{Caller, Entry, View};
 use crate::skill::{Host, Skill};
-use crate::source::tree_digest;
+use crate::source::{Sha256Sum, tree_digest};
 use crate::workspace::{
     InputError, InputSource, InputSpec, Metadata, OutputRecord, SkillRecord, StagedInput, now_ms, stage,
 };
@@ -290,6 +290,41 @@ impl Session {
         Ok(workspace)
     }
 
+    /// The digest of a skill's files when it was staged, if it was.
+    pub fn staged_digest(&self, skill: &str) -> Option<Sha256Sum> {
+        self.staged.lock().unwrap_or_else(PoisonError::into_inner).get(skill)?.parse().ok()
+    }
+
+    /// Keeps the workspace's files as they are now, and answers a name for [`rollback`](Self::rollback). No command may
+    /// run.
+    ///
+    /// # Errors
+    /// When a command runs, or the executor cannot do it.
+    pub async fn snapshot(&self) -> Result<String, SessionError> {
+        Ok(self.workspace().await?.snapshot().await?)
+    }
+
+    /// Goes back to a snapshot: what has changed in the workspace since is gone. The state and artifacts stay.
+    ///
+    /// # Errors
+    /// As [`snapshot`](Self::snapshot), and when there is none of this name.
+    pub async fn rollback(&self, snapshot: &str) -> Result<(), SessionError> {
+        let workspace = self.workspace().await?;
+        workspace.rollback(snapshot).await?;
+        let (metadata, warning) = Metadata::read(&*workspace).await?;
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warning);
+        *self.metadata.lock().await = metadata;
+        Ok(())
+    }
+
+    /// Forgets a snapshot, and gives back what only it needs. No command may run.
+    ///
+    /// # Errors
+    /// As [`rollback`](Self::rollback).
+    pub async fn forget(&self, snapshot: &str) -> Result<(), SessionError> {
+        Ok(self.workspace().await?.forget(snapshot).await?)
+    }
+
     /// Makes the folder of a new run, and answers its path in the workspace: `runs/run_<milliseconds>_<number>`.
     ///
     /// # Errors
@@ -389,7 +424,7 @@ impl InputSource for Inputs<'_> {
 }
 
 /// `ws_<session>_<time>`: a plain name of a folder.
-fn workspace_name(key: &SessionKey) -> String {
+pub(super) fn workspace_name(key: &SessionKey) -> String {
     const LONGEST: usize = 64;
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let session: String = key.session().chars().take(LONGEST).map(plain).collect();

@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use super::error::SessionError;
 use super::live::Session;
-use super::state::LoadMode;
-use super::store::{MemoryStore, SessionFilter, SessionInfo, SessionStore};
+use super::state::{LoadMode, StateDelta};
+use super::store::{MemoryStore, SessionFilter, SessionInfo, SessionStore, SessionUpdate};
 use crate::artifact::{ArtifactStore, MemoryArtifacts, SessionKey};
 use crate::executor::{Executor, SandboxExecutor};
 use crate::repository::Repository;
@@ -177,6 +177,28 @@ impl Sessions {
         let session = Arc::new(Session::new(key.clone(), Arc::clone(&self.0), stored));
         *slot = Arc::downgrade(&session);
         Ok(session)
+    }
+
+    /// Makes a session `new` that begins as another is now, with its state and its files. Artifacts stay with the other.
+    /// No command may run in it.
+    ///
+    /// # Errors
+    /// When there is a session `new` already, a command runs, or the executor cannot do it.
+    pub async fn fork(&self, session: &Session, new: &SessionKey) -> Result<Arc<Session>, SessionError> {
+        if self.0.store.load(new).await?.info.is_some() {
+            return Err(SessionError::Exists(new.clone()));
+        }
+        let workspace = session.workspace().await?;
+        let name = super::live::workspace_name(new);
+        self.0.executor.fork(workspace.name(), &name).await?;
+        let mut state = StateDelta::default();
+        for (key, value) in session.state().entries() {
+            state.set(key, value.clone());
+        }
+        let update = SessionUpdate { workspace: Some(name), ..SessionUpdate::default() };
+        self.0.store.update(new, &update).await?;
+        self.0.store.apply(new, &state).await?;
+        self.open(new).await
     }
 
     /// The sessions that the store knows.

@@ -1,5 +1,6 @@
 //! What is wrong with a call.
 
+use crate::audit::AuditError;
 use crate::executor::ExecutorError;
 use crate::session::SessionError;
 use crate::skill::SkillError;
@@ -17,6 +18,27 @@ pub enum ToolError {
         /// What there is.
         known: String,
     },
+    /// A gate does not let the call pass.
+    #[error("{tool}: {reason}")]
+    Denied {
+        /// What was called.
+        tool: String,
+        /// Which gate: `hook` or `allowed_tools`.
+        gate: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// A function of the host has failed.
+    #[error("{name}: {reason}")]
+    Function {
+        /// Its name.
+        name: String,
+        /// What it says.
+        reason: String,
+    },
+    /// The log that must be written cannot be.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
     /// An argument is missing, unknown, of the wrong kind, or has a value that is not allowed.
     #[error("{tool}: {field}: {reason}")]
     Argument {

@@ -4,12 +4,16 @@
 //! Schema ([`Toolset::specs`]), is called by name with JSON ([`Toolset::call`]), and is a Rust function of the same
 //! name. A command that fails is a result; a call that is wrong is a [`ToolError`] that says what to change.
 
+#[cfg(feature = "agent")]
+mod agent;
 mod arguments;
 mod code;
 mod documents;
 mod editor;
 mod error;
 mod files;
+mod functions;
+mod guard;
 mod interactive;
 mod list;
 mod load;
@@ -27,6 +31,8 @@ pub use code::{ExecuteCode, Language};
 pub use documents::{ListDocs, SelectDocs, SelectedDocs};
 pub use error::ToolError;
 pub use files::{EditFile, FileList, FileText, ListFiles, ReadFile, WriteFile, WrittenFile};
+pub use functions::{FunctionPool, FunctionSet, HostFunction};
+pub use guard::Guards;
 pub use interactive::{
     ExecResult, ExecSkill, ExecWorkspace, Interaction, InteractionKind, KillProgram, Killed, PollProgram,
     ProgramResult, ProgramStatus, WriteProgram,

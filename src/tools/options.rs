@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use super::functions::FunctionPool;
+use super::guard::Guards;
 use super::run::Outputs;
 use super::spec::ToolName;
 use crate::prompt::Profile;
@@ -41,6 +43,8 @@ pub struct ToolOptions {
     pub(super) run: RunDefaults,
     pub(super) require_skill_loaded: bool,
     pub(super) read_scripts: bool,
+    pub(super) functions: FunctionPool,
+    pub(super) guards: Guards,
 }
 
 /// Makes [`ToolOptions`].
@@ -51,6 +55,11 @@ impl ToolOptions {
     /// Begins with the defaults.
     pub fn builder() -> ToolOptionsBuilder {
         ToolOptionsBuilder::default()
+    }
+
+    /// For which kind of work the tools are.
+    pub fn profile(&self) -> Profile {
+        self.profile
     }
 
     /// The tools that are offered, in their order.
@@ -101,6 +110,20 @@ impl ToolOptionsBuilder {
     #[must_use]
     pub fn read_scripts(mut self, allowed: bool) -> Self {
         self.0.read_scripts = allowed;
+        self
+    }
+
+    /// The host's own functions, which skills make active. Default: none.
+    #[must_use]
+    pub fn functions(mut self, pool: FunctionPool) -> Self {
+        self.0.functions = pool;
+        self
+    }
+
+    /// What is asked before calls, and told of them. Default: nothing.
+    #[must_use]
+    pub fn guards(mut self, guards: Guards) -> Self {
+        self.0.guards = guards;
         self
     }
 

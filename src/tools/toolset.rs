@@ -11,6 +11,7 @@ use super::code::ExecuteCode;
 use super::documents::{ListDocs, SelectDocs};
 use super::error::ToolError;
 use super::files::{EditFile, ListFiles, ReadFile, WriteFile};
+use super::functions::HostFunction;
 use super::interactive::{ExecSkill, ExecWorkspace, KillProgram, PollProgram, WriteProgram};
 use super::list::{ListSkills, ListTools};
 use super::load::LoadSkill;
@@ -20,16 +21,20 @@ use super::save::SaveArtifact;
 use super::search::SearchSkills;
 use super::select::SelectTools;
 use super::spec::{ToolName, ToolSpec, parameters};
+use crate::policy::CommandPolicy;
 use crate::session::Session;
 use crate::session::state::StateDelta;
+use crate::{HostTool, HostTools};
 
-/// What a call is part of, and what it changed.
+/// What a call is part of, what it may do, and what it changed.
 #[derive(Clone, Debug, Default)]
 pub struct Call {
     /// The call as the model named it; empty when it has no name.
     pub id: String,
     /// What the call changed in the session's state, which is merged there already.
     pub delta: StateDelta,
+    /// Which commands it may start. Default: all.
+    pub commands: CommandPolicy,
 }
 
 /// What a call answers.
@@ -100,6 +105,7 @@ impl Toolset {
                     ToolName::WorkspaceSaveArtifact => parameters::<SaveArtifact>(&skills),
                 },
             })
+            .chain(self.active_functions().iter().map(|function| function.spec().clone()))
             .collect()
     }
 
@@ -116,14 +122,60 @@ impl Toolset {
     /// # Errors
     /// As [`call`](Self::call).
     pub async fn call_as(&self, name: &str, arguments: Value, id: &str) -> Result<Answer, ToolError> {
+        self.guarded(name, arguments, id).await
+    }
+
+    /// Makes a call that may be made.
+    pub(super) async fn make(&self, name: &str, arguments: Value, call: &mut Call) -> Result<Value, ToolError> {
         let offered = self.options.tools();
-        let tool = ToolName::parse(name).filter(|tool| offered.contains(tool)).ok_or_else(|| {
-            let known: Vec<_> = offered.iter().map(|tool| tool.as_str()).collect();
-            ToolError::UnknownTool { name: name.to_owned(), known: known.join(", ") }
-        })?;
-        let mut call = Call { id: id.to_owned(), delta: StateDelta::default() };
-        let value = self.dispatch(tool, arguments, &mut call).await?;
-        Ok(Answer { value, delta: call.delta })
+        if let Some(tool) = ToolName::parse(name).filter(|tool| offered.contains(tool)) {
+            return self.dispatch(tool, arguments, call).await;
+        }
+        let functions = self.active_functions();
+        if let Some(function) = functions.iter().find(|function| function.spec().name == name) {
+            let refused = |reason| ToolError::Function { name: name.to_owned(), reason };
+            return function.call(arguments).await.map_err(refused);
+        }
+        let known = offered.iter().map(|tool| tool.as_str());
+        let known: Vec<_> = known.chain(functions.iter().map(|function| function.spec().name.as_str())).collect();
+        Err(ToolError::UnknownTool { name: name.to_owned(), known: known.join(", ") })
+    }
+
+    /// The host's functions that are offered now, by name.
+    pub fn active_functions(&self) -> Vec<HostFunction> {
+        let pool = &self.options.functions;
+        if pool.is_empty() {
+            return Vec::new();
+        }
+        let names = match pool.offers_all_declared() {
+            true => self.session.declared_tools(),
+            false => self.session.active_tools(),
+        };
+        names.iter().filter_map(|name| pool.find(name)).collect()
+    }
+
+    /// The same for scripts in the sandbox, when they may call them.
+    pub(super) fn functions_for_scripts(&self) -> Option<HostTools> {
+        if !self.options.functions.is_for_scripts() {
+            return None;
+        }
+        let (lists, calls) = (self.clone(), self.clone());
+        let list = move || {
+            let functions = lists.active_functions();
+            functions
+                .iter()
+                .map(|function| HostTool::new(&function.spec().name, &function.spec().description))
+                .collect()
+        };
+        Some(HostTools::new(list, move |name, request| {
+            let toolset = calls.clone();
+            async move {
+                let arguments = serde_json::from_slice(&request).map_err(|error| error.to_string())?;
+                // As if the model had called it: hooks and log are asked and told too.
+                let answer = toolset.call(&name, arguments).await.map_err(|error| error.to_string())?;
+                serde_json::to_vec(&answer).map_err(|error| error.to_string())
+            }
+        }))
     }
 
     async fn dispatch(&self, tool: ToolName, arguments: Value, call: &mut Call) -> Result<Value, ToolError> {

@@ -3,8 +3,10 @@
 
 mod documents;
 mod files;
+mod guards;
 mod inputs;
 mod interactive;
 mod outputs;
 mod run;
+mod sessions;
 mod support;

@@ -1,5 +1,6 @@
 //! Runs commands as WebAssembly processes.
 
+mod storage;
 mod workspace;
 
 use std::collections::HashMap;
@@ -8,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use async_trait::async_trait;
 
-use super::{Executor, ExecutorError, Workspace, remove};
+use super::{Executor, ExecutorError, Workspace};
 use crate::{Limits, Runtime};
 use workspace::SandboxWorkspace;
 
@@ -114,13 +115,17 @@ impl SandboxExecutor {
             return Ok(workspace);
         }
         let workspace = Arc::new(SandboxWorkspace::open(name, Arc::clone(&self.shared))?);
+        self.keep(&mut open, name, &workspace);
+        Ok(workspace)
+    }
+
+    fn keep(&self, open: &mut HashMap<String, Weak<SandboxWorkspace>>, name: &str, workspace: &Arc<SandboxWorkspace>) {
         open.retain(|_, workspace| workspace.strong_count() > 0);
-        open.insert(name.to_owned(), Arc::downgrade(&workspace));
+        open.insert(name.to_owned(), Arc::downgrade(workspace));
         if self.shared.root.is_none() {
             let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-            memory.insert(name.to_owned(), Arc::clone(&workspace));
+            memory.insert(name.to_owned(), Arc::clone(workspace));
         }
-        Ok(workspace)
     }
 }
 
@@ -144,14 +149,26 @@ impl Executor for SandboxExecutor {
         check_name(name)?;
         self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
-        let Some(root) = &self.shared.root else { return Ok(()) };
-        let folder = root.join(name);
-        match remove::tree(&folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(ExecutorError::io("cannot delete", folder)(error))
-            }
-            _ => Ok(()),
+        match &self.shared.root {
+            Some(root) => storage::remove(root, name),
+            None => Ok(()),
         }
+    }
+
+    async fn fork(&self, name: &str, new: &str) -> Result<Arc<dyn Workspace>, ExecutorError> {
+        check_name(new)?;
+        let workspace = self.find_or_make(name)?;
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_there = match &self.shared.root {
+            Some(root) => storage::exists(root, new),
+            None => self.memory.lock().unwrap_or_else(PoisonError::into_inner).contains_key(new),
+        };
+        if is_there {
+            return Err(ExecutorError::Exists(new.to_owned()));
+        }
+        let fork = Arc::new(workspace.fork(new)?);
+        self.keep(&mut open, new, &fork);
+        Ok(fork)
     }
 }
 

@@ -1,8 +1,8 @@
 //! A workspace that sandboxes mount.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 
@@ -11,7 +11,11 @@ use super::super::{
     Workspace,
 };
 use super::Shared;
-use crate::sandbox::{Errno, FileSystem, FileType, GuestPath, HostFolder, Metadata, Quota, Tree, TreeMount};
+use super::storage::{Account, Storage};
+use crate::sandbox::{
+    Errno, FileSystem, FileType, GuestPath, HostFolder, Metadata, MountTable, Part, Quota, Tree, TreeMount, Vfs,
+    WalkLimits,
+};
 use crate::{Input, LimitName, Mount, Outcome, Output, Running, Sandbox};
 
 /// Where commands see the workspace.
@@ -23,6 +27,8 @@ const VENV: &str = ".venv";
 /// Where the skills' writable folders `.venv` are in the workspace. Commands see them at their mounts only: a link in
 /// their place would be followed on the host.
 const VENVS: &str = ".venvs";
+/// The most files and folders that a listing meets.
+const LOOKED_AT_MAX: u64 = 200_000;
 /// The most sentences of a listing about what cannot be read.
 const NOTES_MAX: usize = 20;
 
@@ -31,52 +37,116 @@ const NOTES_MAX: usize = 20;
 pub(super) struct SandboxWorkspace {
     name: String,
     shared: Arc<Shared>,
-    tree: Tree,
+    account: Account,
+    storage: Mutex<Storage>,
+    /// The files as they are mounted now; taken away while the storage changes.
+    files: RwLock<Option<Arc<Files>>>,
     skills: Mutex<BTreeMap<String, Staged>>,
     links: Mutex<Vec<Link>>,
 }
 
-/// A skill that commands see: its folder, and the writable one laid over it.
+/// A workspace's files. All that use them share one of these: the storage changes only when nobody does.
+#[derive(Debug)]
+struct Files {
+    source: Arc<dyn FileSystem>,
+    tree: Tree,
+}
+
+impl Files {
+    fn new(source: Arc<dyn FileSystem>) -> Result<Self, ExecutorError> {
+        let mut table = MountTable::new();
+        let at = GuestPath::new(ROOT.as_bytes()).map_err(file_error(ROOT))?;
+        let mount = TreeMount { at, source: Arc::clone(&source), read_only: false, links: Vec::new() };
+        table.add(mount).map_err(file_error(ROOT))?;
+        Ok(Self { source, tree: Tree::new(Vfs::new(table)) })
+    }
+}
+
+/// A skill that commands see: its folder on the host, and the one in the workspace that is laid over it.
 #[derive(Debug)]
 struct Staged {
     digest: String,
-    mounts: [TreeMount; 2],
+    folder: Arc<HostFolder>,
+    venv: String,
 }
 
 impl SandboxWorkspace {
     /// Takes up the workspace or makes it.
     pub(super) fn open(name: &str, shared: Arc<Shared>) -> Result<Self, ExecutorError> {
-        let tree = match &shared.root {
-            None => Tree::memory(ROOT, &shared.limits).map_err(ExecutorError::io("cannot make", ROOT))?,
-            Some(root) => {
-                let folder = root.join(name);
-                make_private(&folder).map_err(ExecutorError::io("cannot make the workspace", &folder))?;
-                Tree::folder(&folder, ROOT, &shared.limits)
-                    .map_err(ExecutorError::io("cannot open the workspace", &folder))?
-            }
+        let account = Account::new(&shared.limits);
+        let storage = match &shared.root {
+            None => Storage::memory(account.clone())?,
+            Some(root) => Storage::on_host(root, name)?,
         };
-        let workspace = Self { name: name.to_owned(), shared, tree, skills: Mutex::default(), links: Mutex::default() };
+        let workspace = Self::over(name, shared, account, storage)?;
         for folder in FOLDERS {
             workspace.make(folder)?;
         }
         Ok(workspace)
     }
 
-    fn make(&self, path: &str) -> Result<(), ExecutorError> {
-        Ok(self.tree.make_folders(inside(path)?.as_bytes()).map_err(file_error(path))?)
+    fn over(name: &str, shared: Arc<Shared>, account: Account, storage: Storage) -> Result<Self, ExecutorError> {
+        let files = Files::new(storage.mount(&account)?)?;
+        Ok(Self {
+            name: name.to_owned(),
+            shared,
+            account,
+            storage: Mutex::new(storage),
+            files: RwLock::new(Some(Arc::new(files))),
+            skills: Mutex::default(),
+            links: Mutex::default(),
+        })
     }
 
-    fn build(&self, command: &Command) -> Result<Sandbox, ExecutorError> {
+    /// Another workspace that begins as this one is now.
+    pub(super) fn fork(&self, new: &str) -> Result<Self, ExecutorError> {
+        let account = Account::new(&self.shared.limits);
+        let root = self.shared.root.as_deref();
+        let storage = self.change(|storage| storage.fork(root, &self.name, new, account.clone()))?;
+        Self::over(new, Arc::clone(&self.shared), account, storage)
+    }
+
+    /// Changes the storage while nobody uses the files.
+    fn change<T>(&self, change: impl FnOnce(&mut Storage) -> Result<T, ExecutorError>) -> Result<T, ExecutorError> {
+        let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
+        let Some(idle) = files.take().map(Arc::try_unwrap).transpose().unwrap_or_else(|used| {
+            *files = Some(used);
+            None
+        }) else {
+            return Err(ExecutorError::Busy(self.name.clone()));
+        };
+        drop(idle);
+        let mut storage = self.storage.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = change(&mut storage);
+        // Also after a failure: the files are as they were then.
+        *files = Some(Arc::new(Files::new(storage.mount(&self.account)?)?));
+        changed
+    }
+
+    /// The files, as long as the answer is held.
+    fn files(&self) -> Result<Arc<Files>, ExecutorError> {
+        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        files.clone().ok_or_else(|| ExecutorError::Busy(self.name.clone()))
+    }
+
+    fn make(&self, path: &str) -> Result<(), ExecutorError> {
+        Ok(self.files()?.tree.make_dirs(&guest(inside(path)?)).map_err(file_error(path))?)
+    }
+
+    fn build(&self, command: &Command, files: &Files) -> Result<Sandbox, ExecutorError> {
         let mut limits = command.limits.clone().unwrap_or_else(|| self.shared.limits.clone());
         if let Some(timeout) = command.timeout {
             limits.wall_time = Some(timeout);
         }
         let runtime = Arc::clone(&self.shared.runtime);
         let mut builder = Sandbox::builder().runtime(runtime).limits(limits).cwd(self.cwd(command)?);
-        builder = builder.tree(mount(ROOT, self.tree.source(), false, &[(VENVS, "skills")])?);
+        builder = builder.tree(mount(ROOT, Arc::clone(&files.source), false, &[(VENVS, "skills")])?);
         let skills = self.skills.lock().unwrap_or_else(PoisonError::into_inner);
-        for tree in skills.values().flat_map(|staged| &staged.mounts) {
-            builder = builder.tree(tree.clone());
+        for (name, staged) in &*skills {
+            let guest = format!("{ROOT}/skills/{name}");
+            let venv = Part::new(Arc::clone(&files.source), staged.venv.as_bytes());
+            builder = builder.tree(mount(&guest, Arc::<HostFolder>::clone(&staged.folder), true, &LINKS)?);
+            builder = builder.tree(mount(&format!("{guest}/{VENV}"), Arc::new(venv), false, &[])?);
         }
         drop(skills);
         let links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
@@ -131,45 +201,59 @@ impl Workspace for SandboxWorkspace {
             .map_err(ExecutorError::io("cannot stage the skill in", &skill.folder))?;
         let venv = format!("{VENVS}/{place}");
         self.make(&venv)?;
-        let guest = format!("{ROOT}/skills/{place}");
-        let mounts = [
-            mount(&guest, Arc::new(folder), true, &LINKS)?,
-            mount(&format!("{guest}/{VENV}"), self.tree.part(venv.as_bytes()), false, &[])?,
-        ];
-        let staged = Staged { digest: skill.digest.clone(), mounts };
+        let staged = Staged { digest: skill.digest.clone(), folder: Arc::new(folder), venv };
         self.skills.lock().unwrap_or_else(PoisonError::into_inner).insert(skill.name.clone(), staged);
         Ok(())
     }
 
     async fn list(&self, query: &Query<'_>) -> Result<Listing, ExecutorError> {
         let below = inside(query.below)?;
-        let (found, failed) =
-            self.tree.list(below.as_bytes(), query.depth, query.most).map_err(file_error(query.below))?;
-        let mut listing = Listing { is_cut: found.len() > query.most, ..Listing::default() };
+        let files = self.files()?;
+        let mut listing = Listing::default();
         let mut notes = Notes(&mut listing.notes);
-        for (path, error) in failed {
-            notes.add(&path, &format!("cannot be read ({error:?})"));
-        }
-        let prefix = if below.is_empty() { String::new() } else { format!("{below}/") };
-        for found in found.into_iter().take(query.most) {
-            match String::from_utf8(found.path) {
-                Ok(path) => listing.entries.push(entry(format!("{prefix}{path}"), &found.metadata)),
-                Err(error) => notes.add(error.as_bytes(), "has a name that is not UTF-8"),
+        let mut is_cut = false;
+        let entries = &mut listing.entries;
+        let limits = WalkLimits { depth: query.depth, entries: LOOKED_AT_MAX };
+        let prefix = self.canonical(&files, query.below)?;
+        let walked = files.tree.walk(&guest(below), limits, |visit| {
+            if entries.len() == query.most {
+                is_cut = true;
+                return ControlFlow::Break(());
             }
-        }
+            // A link as the folder leads elsewhere in the workspace; names are those that were asked for.
+            let rest = visit.path.get(prefix.len()..).unwrap_or_default();
+            let Ok(rest) = std::str::from_utf8(rest) else {
+                notes.add(visit.path, "has a name that is not UTF-8");
+                return ControlFlow::Continue(());
+            };
+            let path = format!("{below}{rest}");
+            let path = path.trim_start_matches('/');
+            if visit.closed && visit.depth < query.depth {
+                notes.add(path.as_bytes(), "cannot be read");
+            }
+            // What has gone meanwhile is not there.
+            if let Ok(metadata) = files.tree.stat(visit.path, false) {
+                entries.push(entry(path.to_owned(), visit.file_type, &metadata));
+            }
+            ControlFlow::Continue(())
+        });
+        let walked = walked.map_err(file_error(query.below))?;
+        listing.is_cut = is_cut || walked.entries == LOOKED_AT_MAX;
+        listing.entries.sort();
         Ok(listing)
     }
 
     async fn stat(&self, path: &str) -> Result<Entry, ExecutorError> {
-        let (real, metadata) = self.tree.metadata(inside(path)?.as_bytes()).map_err(file_error(path))?;
-        Ok(entry(self.relative(&real), &metadata))
+        let files = self.files()?;
+        let real = self.canonical(&files, path)?;
+        let metadata = files.tree.stat(&real, true).map_err(file_error(path))?;
+        Ok(entry(relative(&real), metadata.file_type, &metadata))
     }
 
     async fn read(&self, path: &str, offset: u64, most: usize) -> Result<Vec<u8>, ExecutorError> {
-        // Also the place that a link leads to must be in the workspace.
-        let path_inside = inside(path)?;
-        self.tree.metadata(path_inside.as_bytes()).map_err(file_error(path))?;
-        Ok(self.tree.read(path_inside.as_bytes(), offset, most).map_err(file_error(path))?)
+        let files = self.files()?;
+        let real = self.canonical(&files, path)?;
+        Ok(files.tree.read(&real, offset, most).map_err(file_error(path))?)
     }
 
     async fn write(&self, path: &str, content: &[u8], mode: u32) -> Result<(), ExecutorError> {
@@ -177,7 +261,7 @@ impl Workspace for SandboxWorkspace {
         if inside.is_empty() {
             return Err(FileError::IsAFolder(path.to_owned()).into());
         }
-        Ok(self.tree.write(inside.as_bytes(), content, mode).map_err(file_error(path))?)
+        Ok(self.files()?.tree.write(&guest(inside), content, mode).map_err(file_error(path))?)
     }
 
     async fn make_folder(&self, path: &str) -> Result<(), ExecutorError> {
@@ -189,7 +273,10 @@ impl Workspace for SandboxWorkspace {
         if inside.is_empty() {
             return Err(FileError::IsAFolder(path.to_owned()).into());
         }
-        Ok(self.tree.remove(inside.as_bytes()).map_err(file_error(path))?)
+        match self.files()?.tree.remove(&guest(inside), u64::MAX) {
+            Ok(_) | Err(Errno::NoEntry) => Ok(()),
+            Err(error) => Err(file_error(path)(error).into()),
+        }
     }
 
     async fn link(&self, link: &Link) -> Result<(), ExecutorError> {
@@ -201,10 +288,26 @@ impl Workspace for SandboxWorkspace {
         Ok(())
     }
 
+    async fn snapshot(&self) -> Result<String, ExecutorError> {
+        let root = self.shared.root.as_deref();
+        self.change(|storage| storage.snapshot(root, &self.name))
+    }
+
+    async fn rollback(&self, snapshot: &str) -> Result<(), ExecutorError> {
+        let root = self.shared.root.as_deref();
+        self.change(|storage| storage.rollback(root, &self.name, snapshot))
+    }
+
+    async fn forget(&self, snapshot: &str) -> Result<(), ExecutorError> {
+        let root = self.shared.root.as_deref();
+        self.change(|storage| storage.forget(root, &self.name, snapshot))
+    }
+
     async fn run(&self, command: Command) -> Result<Outcome, ExecutorError> {
-        let sandbox = self.build(&command)?;
+        let files = self.files()?;
+        let sandbox = self.build(&command, &files)?;
         let stdin = if command.stdin.is_empty() { Input::Empty } else { Input::Bytes(command.stdin) };
-        let before = self.tree.limits_hit();
+        let before = self.account.counters.snapshot();
         let ended = sandbox.command(command.argv).stdin(stdin).run().await;
         // Nothing writes any more when files are read afterwards.
         sandbox.close().await;
@@ -214,11 +317,12 @@ impl Workspace for SandboxWorkspace {
     }
 
     async fn start(&self, command: Command) -> Result<Box<dyn RunningCommand>, ExecutorError> {
-        let sandbox = self.build(&command)?;
+        let files = self.files()?;
+        let sandbox = self.build(&command, &files)?;
         let run = sandbox.command(command.argv.iter().cloned()).stdin(Input::Channel).stdout(Output::Channel);
         let run = if command.tty { run.tty() } else { run.merged() };
         let running = run.start().await?;
-        Ok(Box::new(SandboxCommand { running, _sandbox: sandbox }))
+        Ok(Box::new(SandboxCommand { running, _sandbox: sandbox, _files: files }))
     }
 }
 
@@ -228,6 +332,8 @@ struct SandboxCommand {
     running: Running,
     /// It ends with its sandbox.
     _sandbox: Sandbox,
+    /// They do not change places while it runs.
+    _files: Arc<Files>,
 }
 
 #[async_trait]
@@ -256,7 +362,7 @@ impl RunningCommand for SandboxCommand {
 impl SandboxWorkspace {
     /// Adds what the workspace's own limits have refused since `before`.
     fn add_refusals(&self, before: &[(LimitName, u64)], outcome: &mut Outcome) {
-        for (name, count) in self.tree.limits_hit() {
+        for (name, count) in self.account.counters.snapshot() {
             let known = before.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| *count);
             if count > known {
                 outcome.limits_hit.push((name, count - known));
@@ -264,11 +370,22 @@ impl SandboxWorkspace {
         }
     }
 
-    fn relative(&self, path: &GuestPath) -> String {
-        let text = String::from_utf8_lossy(path.as_bytes());
-        let below = text.strip_prefix(ROOT).unwrap_or(&text);
-        below.trim_start_matches('/').to_owned()
+    /// The path of what is there, links followed.
+    fn canonical(&self, files: &Files, path: &str) -> Result<Vec<u8>, FileError> {
+        let found = files.tree.vfs().real_path(&GuestPath::root(), &guest(inside(path)?));
+        Ok(found.map_err(file_error(path))?.as_bytes().to_vec())
     }
+}
+
+/// Where commands see a path of the workspace.
+fn guest(path: &str) -> Vec<u8> {
+    if path.is_empty() { ROOT.into() } else { format!("{ROOT}/{path}").into_bytes() }
+}
+
+/// The path in the workspace that a guest's path stands for.
+fn relative(path: &[u8]) -> String {
+    let text = String::from_utf8_lossy(path);
+    text.strip_prefix(ROOT).unwrap_or(&text).trim_start_matches('/').to_owned()
 }
 
 /// A path in the workspace without blanks at its end, or an error when it leads out of it.
@@ -289,8 +406,8 @@ fn mount(
     Ok(TreeMount { at, source, read_only, links })
 }
 
-fn entry(path: String, metadata: &Metadata) -> Entry {
-    let kind = match metadata.file_type {
+fn entry(path: String, file_type: FileType, metadata: &Metadata) -> Entry {
+    let kind = match file_type {
         FileType::Regular => EntryKind::File,
         FileType::Directory => EntryKind::Folder,
         FileType::Symlink => EntryKind::Link,
@@ -307,7 +424,7 @@ fn file_error(path: &str) -> impl Fn(Errno) -> FileError {
         match error {
             Errno::NoEntry => FileError::NotFound(path),
             Errno::Access => FileError::Outside(path),
-            Errno::Invalid => FileError::NotAFile(path),
+            Errno::NotSupported => FileError::NotAFile(path),
             Errno::NotDirectory => FileError::NotAFolder(path),
             Errno::IsDirectory => FileError::IsAFolder(path),
             Errno::ReadOnly => FileError::ReadOnly(path),
@@ -327,22 +444,5 @@ impl Notes<'_> {
             let path: String = String::from_utf8_lossy(path).chars().take(SHOWN_MAX).collect();
             self.0.push(format!("{path} {what} and is left out"));
         }
-    }
-}
-
-/// A folder that nobody else may enter, with those above it.
-fn make_private(folder: &Path) -> std::io::Result<()> {
-    if let Some(parent) = folder.parent() {
-        std::fs::create_dir_all(parent)?;
-    }
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    match builder.create(folder) {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            // A link in its place may be anybody's.
-            if folder.symlink_metadata()?.is_dir() { Ok(()) } else { Err(error) }
-        }
-        done => done,
     }
 }

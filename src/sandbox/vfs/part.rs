@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::file_system::{Access, DirEntry, File, FileSystem, Metadata, Node, SetTime};
+use super::quota::Quota;
 use crate::sandbox::errno::Result;
-use crate::sandbox::vfs::{Access, DirEntry, File, FileSystem, Metadata, Node, Quota, SetTime};
 
 /// What lies below one folder of a tree. The folder must be one that guests cannot replace.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ impl Part {
     }
 
     fn path(&self, path: &[u8]) -> Vec<u8> {
-        super::join(&self.folder, path)
+        if path.is_empty() { self.folder.clone() } else { [&self.folder, &b"/"[..], path].concat() }
     }
 }
 

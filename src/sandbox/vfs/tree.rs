@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::file_system::{DirEntry, File, FileSystem, FileType, Metadata, Node};
+#[cfg(test)]
 use super::mount::{Mount, MountTable};
 use super::operations::{OpenOptions, check_removable};
 use super::path::GuestPath;
@@ -62,6 +63,7 @@ impl Tree {
     }
 
     /// One file system alone, at `/`.
+    #[cfg(test)]
     pub fn of(source: Arc<dyn FileSystem>) -> Result<Self> {
         let mut table = MountTable::new();
         table.add(Mount { at: GuestPath::root(), source, read_only: false, links: Vec::new() })?;

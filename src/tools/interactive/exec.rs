@@ -153,15 +153,21 @@ impl Toolset {
             outputs: call.outputs,
         };
         let job = self.skill_job(tool, call)?;
-        let (id, started) = self.start(job, tty, false).await?;
+        let (id, started) = self.start(job, tty, false, context).await?;
         started.program.wait(wait_time(yield_time_ms, WAIT)).await;
         ProgramResult::of(&id, &started, poll_lines.unwrap_or(LINES).max(1), context).await
     }
 
     /// Starts a job and keeps it with the session. With `close` there is no more input than the job's own.
-    pub(super) async fn start(&self, job: Job, tty: bool, close: bool) -> Result<(String, Arc<Started>), ToolError> {
+    pub(super) async fn start(
+        &self,
+        job: Job,
+        tty: bool,
+        close: bool,
+        context: &Call,
+    ) -> Result<(String, Arc<Started>), ToolError> {
         let tool = job.tool;
-        let (prepared, mut command) = job.prepare().await?;
+        let (prepared, mut command) = job.prepare(context).await?;
         let input = std::mem::take(&mut command.stdin);
         command.tty = tty;
         let running = prepared.workspace.start(command).await?;

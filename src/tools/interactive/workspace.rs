@@ -100,7 +100,7 @@ impl Toolset {
         };
         let argv = ["bash", "-c", &call.command].map(str::to_owned).to_vec();
         let job = Job { tool, toolset: self.clone(), call: request, skill: None, argv };
-        let (id, started) = self.start(job, call.tty, !stays).await?;
+        let (id, started) = self.start(job, call.tty, !stays, context).await?;
         let wait = match (call.background, stays) {
             (true, _) => Duration::ZERO,
             (false, true) => wait_time(call.yield_time_ms, Duration::from_secs(1)),

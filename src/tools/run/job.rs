@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::editor;
+use super::super::guard::kernel_policy;
 use super::super::{Call, ToolError, Toolset};
 use super::deliver::{report, report_streams};
 use super::outputs::{Wanted, export};
@@ -45,7 +46,7 @@ impl Job {
 
     /// Runs it and collects what it leaves.
     pub async fn run(self, context: &mut Call) -> Result<RunResult, ToolError> {
-        let (prepared, command) = self.prepare().await?;
+        let (prepared, command) = self.prepare(context).await?;
         let outcome = prepared.workspace.run(command).await?;
         let mut result = prepared.finish(&outcome, context).await?;
         report_streams(&mut result, &outcome);
@@ -53,7 +54,7 @@ impl Job {
     }
 
     /// Does all that comes before the command: stages, brings inputs, checks what is asked for.
-    pub async fn prepare(self) -> Result<(Prepared, Command), ToolError> {
+    pub async fn prepare(self, context: &Call) -> Result<(Prepared, Command), ToolError> {
         let workspace = match &self.skill {
             Some(skill) => self.session().stage(skill).await?,
             None => self.session().workspace().await?,
@@ -81,6 +82,8 @@ impl Job {
             env,
             stdin: self.call.stdin.clone().into_bytes(),
             timeout: Some(self.timeout()),
+            policy: kernel_policy(&context.commands),
+            host_tools: self.toolset.functions_for_scripts(),
             ..Command::default()
         };
         let prepared = Prepared { job: self, workspace, variables, wanted, began: now_ns(), result };

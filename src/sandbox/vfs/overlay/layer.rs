@@ -40,6 +40,7 @@ impl Layer {
     }
 
     /// A layer that was an upper layer once, with its marks. Nobody may change it any more.
+    #[cfg(test)]
     pub fn frozen(tree: Arc<dyn FileSystem>) -> Result<Self> {
         let (cuts, _) = load(&*tree)?;
         Self::with_cuts(tree, Arc::new(cuts))

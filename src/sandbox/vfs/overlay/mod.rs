@@ -56,7 +56,7 @@ mod marks;
 
 pub use layer::{Layer, Upper};
 #[cfg(unix)]
-pub use layers::{DEPTH_MAX, Id, Layers, LayersError, Snapshot, collect};
+pub use layers::{DEPTH_MAX, Id, Layers, LayersError, collect};
 
 use std::fmt;
 use std::sync::Arc;

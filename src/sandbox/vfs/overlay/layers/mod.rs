@@ -74,6 +74,14 @@ impl Layers {
         Ok(Self { manifest, pool, cuts, upper, _lock: lock })
     }
 
+    /// Makes a folder's content that of this new workspace, in one step. The folder must be on the pool's file system,
+    /// and is gone then.
+    pub fn adopt(&self, folder: &Path) -> Result<(), LayersError> {
+        self.check_idle()?;
+        let data = self.pool.layer(&self.manifest.upper).join(DATA);
+        std::fs::rename(folder, &data).failed("take over", folder)
+    }
+
     /// Opens the workspace in `root`.
     pub fn open(root: &Path) -> Result<Self, LayersError> {
         let Some(lock) = Lock::of_existing(root)? else {
@@ -113,11 +121,6 @@ impl Layers {
         }
         let upper = self.upper.again(Arc::new(folder)).failed("open", &path)?;
         OverlayFs::new(upper, lowers).failed("open", &path)
-    }
-
-    /// The workspace's folder.
-    pub fn root(&self) -> &Path {
-        &self.manifest.root
     }
 
     /// How many frozen layers there are, without the base.
