@@ -7,6 +7,10 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(feature = "agent")]
+#[path = "../agent/server.rs"]
+#[allow(dead_code, reason = "the agent's tests use all of it")]
+mod server;
 
 mod cache;
 mod component;
@@ -20,5 +24,6 @@ mod session;
 mod signals;
 mod skills;
 mod streams;
+mod tools;
 mod trace;
 mod workspace;
