@@ -205,6 +205,7 @@ fn the_commands_of_the_readme_work() {
             .current_dir(place.path())
             .env("PATH", &path)
             .env("TMPDIR", place.path())
+            .env("XDG_STATE_HOME", place.path().join("state"))
             .env_remove("SKILLS_ROOT")
             .stdin(Stdio::null())
             .output()

@@ -8,6 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::options::runtime;
+use super::settings::Configured;
 use super::state::{open_sessions, session_key};
 use super::{Error, clean, say};
 use crate::agent::{Agent, Cancel, Client, Ending, Environment, Event, Settings, Transcript, code_blocks};
@@ -57,10 +58,11 @@ pub async fn chat(args: ChatArgs) -> Result<u8, Error> {
         }
     }
     let settings = Settings::from_environment(&environment)?;
+    let configured = Configured::load()?;
     let roots = std::env::split_paths(settings.skills_root());
-    let sessions = open_sessions(Repository::builder().roots(roots).build(), runtime()?, &[]).await?;
+    let sessions = open_sessions(Repository::builder().roots(roots).build(), runtime()?, &configured, &[]).await?;
     let session = sessions.open(&session_key(&args.session)?).await?;
-    let toolset = Toolset::new(session, ToolOptions::builder().profile(Profile::Full).build());
+    let toolset = Toolset::new(session, configured.tools(ToolOptions::builder().profile(Profile::Full))?.build());
     let secret = settings.api_key().clone();
     let client = Client::new(settings)?;
     let mut builder = Agent::builder(client, Arc::new(toolset.clone())).prompt(Arc::new(toolset.clone()));

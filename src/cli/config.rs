@@ -112,7 +112,7 @@ pub struct SandboxLimits;
 
 impl LimitRules for SandboxLimits {
     fn names(&self) -> Vec<&'static str> {
-        let fixed = [LimitName::HostFiles, LimitName::Path, LimitName::Stack];
+        let fixed = [LimitName::HostFiles, LimitName::Path, LimitName::Stack, LimitName::Policy];
         LimitName::ALL.iter().filter(|name| !fixed.contains(name)).map(|name| name.as_str()).collect()
     }
 

@@ -20,6 +20,7 @@ mod prompt;
 mod report;
 mod run;
 mod session;
+mod settings;
 mod setup;
 mod show;
 mod signals;
@@ -27,6 +28,7 @@ mod skills;
 mod state;
 mod test;
 mod tool;
+mod trust;
 mod wasm;
 mod workspace;
 
@@ -84,6 +86,8 @@ enum Command {
     Tool(tool::ToolArgs),
     /// List, show, fork or delete the sessions of `tool` and `chat`.
     Session(session::SessionArgs),
+    /// Trust skills as they are now, for `trust.mode` of wskill.toml.
+    Trust(trust::TrustArgs),
     /// Talk with a model that uses skills, over an OpenAI-compatible endpoint.
     #[cfg(feature = "agent")]
     Chat(chat::ChatArgs),
@@ -144,6 +148,7 @@ pub fn main() -> ExitCode {
         Command::Setup(args) => block_on(setup::setup(args)),
         Command::Programs(args) => programs::programs(&args),
         Command::Tool(args) => block_on(tool::tool(args)),
+        Command::Trust(args) => block_on(trust::trust(args)),
         Command::Session(args) => block_on(session::session(args)),
         #[cfg(feature = "agent")]
         Command::Chat(args) => block_on(chat::chat(args)),

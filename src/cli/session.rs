@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::options::runtime;
+use super::settings::Configured;
 use super::state::{open_sessions, session_key};
 use super::{Error, clean, print};
 use crate::repository::Repository;
@@ -48,7 +49,7 @@ enum Action {
 
 /// Lists, shows, forks or deletes sessions.
 pub async fn session(args: SessionArgs) -> Result<u8, Error> {
-    let sessions = open_sessions(Repository::builder().build(), runtime()?, &[]).await?;
+    let sessions = open_sessions(Repository::builder().build(), runtime()?, &Configured::load()?, &[]).await?;
     match args.action {
         Action::List { json } => list(&sessions, json).await,
         Action::Show { name } => show(&sessions, &name).await,

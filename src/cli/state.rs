@@ -6,6 +6,7 @@ use std::sync::Arc;
 use etcetera::BaseStrategy as _;
 
 use super::Error;
+use super::settings::Configured;
 use crate::Runtime;
 use crate::artifact::FolderArtifacts;
 use crate::executor::SandboxExecutor;
@@ -23,15 +24,23 @@ pub fn sessions_folder() -> Result<PathBuf, Error> {
 pub async fn open_sessions(
     repository: Repository,
     runtime: Arc<Runtime>,
+    configured: &Configured,
     host_roots: &[PathBuf],
 ) -> Result<Sessions, Error> {
     let folder = sessions_folder()?;
     make_private(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-    let executor = SandboxExecutor::builder().runtime(runtime).root(folder.join("workspaces")).build()?;
+    let executor = SandboxExecutor::builder()
+        .runtime(runtime)
+        .limits(configured.limits()?)
+        .root(folder.join("workspaces"))
+        .build()?;
     let artifacts = FolderArtifacts::open(folder.join("artifacts"))?;
     let mut builder = Sessions::builder(repository).executor(executor).artifacts(artifacts);
     builder = with_store(builder, &folder).await?;
     builder = host_roots.iter().fold(builder, |builder, root| builder.host_root(root));
+    if let Some((mode, store)) = configured.trust()? {
+        builder = builder.trust(mode, store);
+    }
     Ok(builder.build()?)
 }
 

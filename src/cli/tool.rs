@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use super::options::runtime;
+use super::settings::Configured;
 use super::skills::SkillsArgs;
 use super::state::{open_sessions, session_key};
 use super::{Error, print};
@@ -63,7 +64,8 @@ enum CompatName {
 /// Calls a tool in a session and prints its result as JSON.
 pub async fn tool(args: ToolArgs) -> Result<u8, Error> {
     let repository = args.skills.repository().await?;
-    let sessions = open_sessions(repository, runtime()?, &args.host_root).await?;
+    let configured = Configured::load()?;
+    let sessions = open_sessions(repository, runtime()?, &configured, &args.host_root).await?;
     let session = sessions.open(&session_key(&args.session)?).await?;
     let profile = match args.profile {
         ProfileName::Run => Profile::Run,
@@ -77,7 +79,7 @@ pub async fn tool(args: ToolArgs) -> Result<u8, Error> {
     if args.begin_turn {
         session.begin_turn().await?;
     }
-    let options = ToolOptions::builder().profile(profile).compat(compat).build();
+    let options = configured.tools(ToolOptions::builder().profile(profile).compat(compat))?.build();
     let toolset = Toolset::new(session, options);
     let Some(name) = args.name else {
         return print(&(serde_json::to_string_pretty(&toolset.specs())? + "\n"));

@@ -30,8 +30,8 @@ pub enum ExecutorError {
     /// The layers of a workspace.
     #[error("the workspace cannot be kept in layers: {0}")]
     Layers(Box<dyn std::error::Error + Send + Sync>),
-    /// Commands run in the workspace.
-    #[error("commands still run in the workspace `{0}`; end them first")]
+    /// Commands run in the workspace, or another process has it open.
+    #[error("the workspace `{0}` is in use: commands still run in it, or another process has it open")]
     Busy(String),
     /// There is no such snapshot.
     #[error("the workspace has no snapshot `{0}`")]

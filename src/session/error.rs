@@ -4,6 +4,7 @@ use super::state::DeclaredError;
 use super::store::StoreError;
 use crate::artifact::{ArtifactError, NameError, SessionKey};
 use crate::executor::ExecutorError;
+use crate::policy::TrustError;
 use crate::repository::RepositoryError;
 use crate::source::SourceError;
 
@@ -31,6 +32,12 @@ pub enum SessionError {
         /// Why.
         source: SourceError,
     },
+    /// A skill that is not trusted.
+    #[error("{0}; look at it, then `wskill trust` it")]
+    Untrusted(String),
+    /// What is trusted cannot be looked up.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
     /// A name that no artifact can have.
     #[error(transparent)]
     ArtifactName(#[from] NameError),

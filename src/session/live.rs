@@ -18,9 +18,10 @@ use super::state::{
 use super::store::{SessionUpdate, StoredSession};
 use crate::artifact::{Artifact, ArtifactName, ArtifactRef, SavedArtifact, SessionKey};
 use crate::executor::{StagedSkill, Workspace};
+use crate::policy::TrustDecision;
 use crate::repository::{Caller, Entry, View};
 use crate::skill::{Host, Skill};
-use crate::source::{Sha256Sum, tree_digest};
+use crate::source::{Sha256Sum, tree_digest, trust_digest};
 use crate::workspace::{
     InputError, InputSource, InputSpec, Metadata, OutputRecord, SkillRecord, StagedInput, now_ms, stage,
 };
@@ -272,6 +273,7 @@ impl Session {
             // The task was cancelled: the host is going down.
             Err(_) => String::new(),
         };
+        self.check_trust(skill)?;
         let staged = StagedSkill { name: name.to_owned(), folder: skill.folder().to_owned(), digest: digest.clone() };
         workspace.stage(&staged).await?;
         let record = SkillRecord {
@@ -288,6 +290,17 @@ impl Session {
         }
         self.staged.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), digest);
         Ok(workspace)
+    }
+
+    /// Whether a skill may run as it is now.
+    fn check_trust(&self, skill: &Skill) -> Result<(), SessionError> {
+        let Some((mode, store)) = &self.shared.trust else { return Ok(()) };
+        let failed = |source| SessionError::Digest { skill: skill.name().to_owned(), source };
+        let digest = trust_digest(skill.folder()).map_err(failed)?;
+        match store.verdict(skill.name(), &digest)?.decide(*mode, skill.name()) {
+            TrustDecision::Use => Ok(()),
+            TrustDecision::Ask(reason) | TrustDecision::Refuse(reason) => Err(SessionError::Untrusted(reason)),
+        }
     }
 
     /// The digest of a skill's files when it was staged, if it was.

@@ -11,6 +11,7 @@ use super::state::{LoadMode, StateDelta};
 use super::store::{MemoryStore, SessionFilter, SessionInfo, SessionStore, SessionUpdate};
 use crate::artifact::{ArtifactStore, MemoryArtifacts, SessionKey};
 use crate::executor::{Executor, SandboxExecutor};
+use crate::policy::{TrustMode, TrustStore};
 use crate::repository::Repository;
 
 /// Opens sessions: one object for each key, however many ask for it at once.
@@ -50,6 +51,7 @@ pub(super) struct Shared {
     /// The sandbox's commands, for what skills need; asked for by the first skill that needs some.
     pub(super) commands: OnceLock<BTreeSet<String>>,
     pub(super) host_roots: Vec<PathBuf>,
+    pub(super) trust: Option<(TrustMode, TrustStore)>,
     open: Mutex<HashMap<SessionKey, Arc<Slot>>>,
 }
 
@@ -67,6 +69,7 @@ pub struct SessionsBuilder {
     max_loaded: Option<usize>,
     agent: String,
     host_roots: Vec<PathBuf>,
+    trust: Option<(TrustMode, TrustStore)>,
 }
 
 impl SessionsBuilder {
@@ -119,6 +122,14 @@ impl SessionsBuilder {
         self
     }
 
+    /// Runs only skills whose files are trusted as they are. With [`TrustMode::Ask`] a skill that is not is an error too,
+    /// which says what to trust: who asks the user then calls [`TrustStore::trust`]. Default: all skills run.
+    #[must_use]
+    pub fn trust(mut self, mode: TrustMode, store: TrustStore) -> Self {
+        self.trust = Some((mode, store));
+        self
+    }
+
     /// Makes it.
     ///
     /// # Errors
@@ -138,6 +149,7 @@ impl SessionsBuilder {
             agent: self.agent,
             // One that is not there allows nothing.
             host_roots: self.host_roots.iter().filter_map(|root| root.canonicalize().ok()).collect(),
+            trust: self.trust,
             commands: OnceLock::new(),
             open: Mutex::default(),
         })))
@@ -156,6 +168,7 @@ impl Sessions {
             max_loaded: None,
             agent: String::new(),
             host_roots: Vec::new(),
+            trust: None,
         }
     }
 

@@ -116,9 +116,42 @@ pub(super) fn digest_of(tree: &Tree) -> Result<Sha256Sum, SourceError> {
     Ok(Sha256Sum::finish(hasher))
 }
 
+/// The digest by which a skill folder is trusted: of the same files as [`tree_digest`]'s, but no two different folders
+/// have one. It is SHA-256 over the files in the order of their paths, each as the length of its path (8 bytes, the
+/// lowest first), its path, and the SHA-256 of its content.
+///
+/// # Errors
+///
+/// As [`tree_digest`].
+pub fn trust_digest(folder: &Path) -> Result<Sha256Sum, SourceError> {
+    let mut hasher = Sha256::new();
+    for entry in &Tree::read(folder, Which::Installed, &Limits::default())?.files {
+        let mut content = Sha256::new();
+        let fed = File::open(&entry.path).and_then(|mut file| feed(&mut content, &mut file));
+        fed.map_err(|error| SourceError::io("read", &entry.path, error))?;
+        hasher.update((entry.name.len() as u64).to_le_bytes());
+        hasher.update(entry.name.as_bytes());
+        hasher.update(content.finalize());
+    }
+    Ok(Sha256Sum::finish(hasher))
+}
+
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn contents_do_not_pass_for_files() {
+        let folder = |files: &[(&str, &[u8])]| {
+            let place = tempfile::tempdir().unwrap();
+            files.iter().for_each(|(name, content)| std::fs::write(place.path().join(name), content).unwrap());
+            (tree_digest(place.path()).unwrap(), trust_digest(place.path()).unwrap())
+        };
+        let (one, other) = (folder(&[("a", b"x\0b\0y")]), folder(&[("a", b"x"), ("b", b"y")]));
+        assert_eq!(one.0, other.0);
+        assert_ne!(one.1, other.1);
+    }
 
     #[test]
     fn sums_are_read_as_they_are_written() {

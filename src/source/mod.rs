@@ -47,7 +47,7 @@ mod tree;
 
 pub use archive::{ArchiveError, Packed, pack, unpack};
 pub use cache::{Cache, CacheBuilder, Progress, Resolved};
-pub use digest::{Sha256Sum, tree_digest};
+pub use digest::{Sha256Sum, tree_digest, trust_digest};
 pub use error::SourceError;
 pub use install::{Difference, Installer, Update, UpdateState};
 pub use limits::{Limits, MAX_REDIRECTS, Timeouts};

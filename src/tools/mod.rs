@@ -39,7 +39,7 @@ pub use interactive::{
 };
 pub use list::{ListMode, ListSkills, ListTools};
 pub use load::LoadSkill;
-pub use options::{Compat, RunDefaults, ToolOptions, ToolOptionsBuilder};
+pub use options::{Compat, RunDefaults, SkillOptions, ToolOptions, ToolOptionsBuilder};
 pub use output::{Manifest, OutputFile};
 pub use run::{Input, Outputs, RunResult, RunSkill};
 pub use save::{SaveArtifact, SavedFile};

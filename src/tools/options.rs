@@ -1,12 +1,14 @@
 //! What a toolset offers, and the defaults of its calls.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::functions::FunctionPool;
 use super::guard::Guards;
 use super::run::Outputs;
 use super::spec::ToolName;
+use crate::Limits;
+use crate::policy::CommandPolicy;
 use crate::prompt::Profile;
 
 /// The framework whose forms results have, where frameworks differ.
@@ -34,6 +36,17 @@ pub struct RunDefaults {
     pub outputs: Option<Outputs>,
 }
 
+/// What holds for the runs of one skill.
+#[derive(Clone, Debug, Default)]
+pub struct SkillOptions {
+    /// What a run may use. Default: what the executor says.
+    pub limits: Option<Limits>,
+    /// Variables, below those of a call. Default: none.
+    pub env: BTreeMap<String, String>,
+    /// Which commands it may start, besides what [`Guards::commands`] says. Default: all.
+    pub commands: CommandPolicy,
+}
+
 /// What a toolset offers.
 #[derive(Clone, Debug, Default)]
 pub struct ToolOptions {
@@ -45,6 +58,7 @@ pub struct ToolOptions {
     pub(super) read_scripts: bool,
     pub(super) functions: FunctionPool,
     pub(super) guards: Guards,
+    pub(super) skills: BTreeMap<String, SkillOptions>,
 }
 
 /// Makes [`ToolOptions`].
@@ -124,6 +138,13 @@ impl ToolOptionsBuilder {
     #[must_use]
     pub fn guards(mut self, guards: Guards) -> Self {
         self.0.guards = guards;
+        self
+    }
+
+    /// What holds for one skill. Default: what holds for all.
+    #[must_use]
+    pub fn skill(mut self, name: impl Into<String>, options: SkillOptions) -> Self {
+        self.0.skills.insert(name.into(), options);
         self
     }
 

@@ -8,7 +8,7 @@ fn every_command_has_help() {
     session.call(&["--help"]);
     for command in [
         "run", "exec", "wasm", "list", "show", "inspect", "prompt", "check", "test", "new", "pack", "add", "remove",
-        "update", "setup", "programs", "tool", "session", "chat", "config",
+        "update", "setup", "programs", "tool", "session", "trust", "chat", "config",
     ] {
         session.call(&[command, "--help"]);
     }

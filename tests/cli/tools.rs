@@ -50,6 +50,31 @@ fn a_session_goes_on_from_call_to_call() {
 }
 
 #[test]
+fn what_the_user_has_set_holds() {
+    let session = Session::new();
+    session.file(
+        "config/wskill/wskill.toml",
+        "[policy]\ndenied_commands = [\"rm\"]\n[trust]\nmode = \"known\"\n[skill.python-math]\nlimits.wall_time = 60\nenv.GREETING = \"hi\"\n",
+    );
+    let call = |arguments: &[&str]| {
+        let mut command = session.command(arguments);
+        command.env("XDG_STATE_HOME", session.path("state")).env("XDG_CONFIG_HOME", session.path("config"));
+        command.output().unwrap()
+    };
+    let run = r#"{"skill": "python-math", "command": "rm x; echo $GREETING"}"#;
+    let refused = call(&["tool", "skill_run", run]);
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert!(text.contains("the skill `python-math` is not trusted") && text.contains("wskill trust"), "{text}");
+    assert!(call(&["trust", "python-math"]).status.success());
+    let result: Value = serde_json::from_slice(&call(&["tool", "skill_run", run]).stdout).unwrap();
+    assert_eq!(result["stdout"], "hi\n");
+    assert!(result["stderr"].as_str().unwrap().contains("rm: not allowed by the policy of this sandbox"), "{result}");
+    assert!(String::from_utf8(call(&["trust"]).stdout).unwrap().starts_with("python-math  sha256:"));
+    assert!(call(&["trust", "--remove", "python-math"]).status.success());
+    assert!(!call(&["tool", "skill_run", run]).status.success());
+}
+
+#[test]
 fn tools_are_listed_and_wrong_calls_explained() {
     let session = Session::new();
     let specs = answer(&session, &["tool", "--profile", "run"]);

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
 mod documents;
+mod fields;
 mod files;
 mod guards;
 mod inputs;

@@ -142,8 +142,14 @@ async fn a_session_is_forked_and_goes_back() {
         let error = tools.0.session().snapshot().await.unwrap_err().to_string();
         assert!(error.contains("commands still run"), "{error}");
         tools.call("skill_kill_session", json!({"session_id": running["session_id"]})).await;
+        if !in_memory {
+            let error = sessions.remove(&key("b")).await.unwrap_err().to_string();
+            assert!(error.contains("is in use"), "{error}");
+        }
+        drop(fork);
         assert!(sessions.remove(&key("b")).await.unwrap());
         assert_eq!(tools.run("cat out/x").await["stdout"], "1\n");
+        drop(tools);
         assert!(sessions.remove(&key("a")).await.unwrap());
     }
 }

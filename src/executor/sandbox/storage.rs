@@ -247,7 +247,12 @@ fn in_memory(error: &Errno) -> ExecutorError {
 
 impl From<LayersError> for ExecutorError {
     fn from(error: LayersError) -> Self {
-        Self::Layers(Box::new(error))
+        match error {
+            LayersError::InUse(place) | LayersError::Busy(place) => {
+                Self::Busy(place.file_name().unwrap_or_default().to_string_lossy().into_owned())
+            }
+            error => Self::Layers(Box::new(error)),
+        }
     }
 }
 

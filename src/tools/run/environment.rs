@@ -35,6 +35,10 @@ impl Job {
             env.push(("VIRTUAL_ENV".to_owned(), format!("{folder}/.venv")));
             env.push(("PATH".to_owned(), path));
         }
+        for (name, value) in self.own_options().into_iter().flat_map(|own| &own.env) {
+            env.retain(|(known, _)| known != name);
+            env.push((name.clone(), value.clone()));
+        }
         for (name, value) in &self.call.env {
             if name == "OUTPUT_DIR" {
                 continue;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::super::editor;
 use super::super::guard::kernel_policy;
-use super::super::{Call, ToolError, Toolset};
+use super::super::{Call, SkillOptions, ToolError, Toolset};
 use super::deliver::{report, report_streams};
 use super::outputs::{Wanted, export};
 use super::{Input, Mode, RunResult, RunSkill};
@@ -76,18 +76,27 @@ impl Job {
             env.extend(editor::stage(&*workspace, &self.call.editor_text).await?);
         }
         let cwd = self.cwd(&*workspace, &variables, &mut result.warnings).await?;
+        let own = self.own_options();
         let command = Command {
             argv: self.argv.clone(),
             cwd,
             env,
             stdin: self.call.stdin.clone().into_bytes(),
             timeout: Some(self.timeout()),
-            policy: kernel_policy(&context.commands),
+            limits: own.and_then(|own| own.limits.clone()),
+            policy: kernel_policy(
+                &own.map_or_else(|| context.commands.clone(), |own| context.commands.and(&own.commands)),
+            ),
             host_tools: self.toolset.functions_for_scripts(),
             ..Command::default()
         };
         let prepared = Prepared { job: self, workspace, variables, wanted, began: now_ns(), result };
         Ok((prepared, command))
+    }
+
+    /// What holds for the skill alone.
+    pub(super) fn own_options(&self) -> Option<&SkillOptions> {
+        self.toolset.options().skills.get(self.skill.as_ref()?.name())
     }
 
     /// Where commands begin, as a path in the workspace.
