@@ -51,6 +51,13 @@ fn calls(criterion: &mut Criterion) {
             assert_eq!(result["output_files"][0]["size_bytes"], 23);
         });
     });
+    group.finish();
+}
+
+/// What a model is told of many skills, and how one is found.
+fn lookups(criterion: &mut Criterion) {
+    let tokio = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let mut group = criterion.benchmark_group("lookups");
     let skills = tempfile::tempdir().unwrap();
     let many = Sessions::builder(repository(skills.path(), 1000))
         .executor(SandboxExecutor::builder().in_memory().build().unwrap())
@@ -93,5 +100,5 @@ fn forks(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, calls, forks);
+criterion_group!(benches, calls, lookups, forks);
 criterion_main!(benches);
