@@ -2,13 +2,16 @@
 //!
 //! An [`Executor`] makes [`Workspace`]s. A workspace is a tree of files with the folders of
 //! [`FOLDERS`], in which skills are staged and commands run. [`SandboxExecutor`] runs commands as WebAssembly
-//! processes; other executors may run them elsewhere, as long as they keep what this module says.
+//! processes, other executors may run them
+//! elsewhere, as long as they keep what this module says.
 
 mod command;
 mod error;
 mod files;
+mod folders;
 pub(crate) mod remove;
 mod sandbox;
+mod tree;
 
 use std::fmt::Debug;
 use std::sync::Arc;

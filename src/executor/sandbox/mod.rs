@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use async_trait::async_trait;
 
+use super::folders::check_name;
 use super::{Executor, ExecutorError, Workspace};
 use crate::{Limits, Runtime};
 use workspace::SandboxWorkspace;
@@ -170,13 +171,4 @@ impl Executor for SandboxExecutor {
         self.keep(&mut open, new, &fork);
         Ok(fork)
     }
-}
-
-/// A name of a workspace is a plain name of a folder on every system.
-fn check_name(name: &str) -> Result<(), ExecutorError> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    if name.is_empty() || name.len() > 200 || name.starts_with('.') || !name.chars().all(plain) {
-        return Err(ExecutorError::WorkspaceName(name.to_owned()));
-    }
-    Ok(())
 }

@@ -7,7 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::super::{ExecutorError, remove};
+use super::super::ExecutorError;
+use super::super::folders::{self, make_private};
 use crate::Limits;
 use crate::sandbox::{
     Clock, Errno, FileSystem, HostFolder, Id, LAYERS_MAX, Layer, Layers, LayersError, LimitCounters, OverlayFs, Quota,
@@ -214,12 +215,7 @@ pub(super) fn remove(root: &Path, name: &str) -> Result<(), ExecutorError> {
         // And what processes that were killed have left.
         collect_layers(&root.join(LAYERS).join(POOL))?;
     }
-    match remove::tree(&folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(ExecutorError::io("cannot delete", folder)(error))
-        }
-        _ => Ok(()),
-    }
+    folders::delete(&folder)
 }
 
 /// Whether there is a workspace of this name on the host.
@@ -253,22 +249,5 @@ impl From<LayersError> for ExecutorError {
             }
             error => Self::Layers(Box::new(error)),
         }
-    }
-}
-
-/// A folder that nobody else may enter, with those above it.
-fn make_private(folder: &Path) -> std::io::Result<()> {
-    if let Some(parent) = folder.parent() {
-        std::fs::create_dir_all(parent)?;
-    }
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    match builder.create(folder) {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            // A link in its place may be anybody's.
-            if folder.symlink_metadata()?.is_dir() { Ok(()) } else { Err(error) }
-        }
-        done => done,
     }
 }

@@ -1,21 +1,17 @@
 //! A workspace that sandboxes mount.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 
+use super::super::tree::{TreeFiles, file_error, inside, skill_name};
 use super::super::{
-    Command, Entry, EntryKind, ExecutorError, FOLDERS, FileError, Link, Listing, Query, RunningCommand, StagedSkill,
-    Workspace,
+    Command, Entry, ExecutorError, FOLDERS, FileError, Link, Listing, Query, RunningCommand, StagedSkill, Workspace,
 };
 use super::Shared;
 use super::storage::{Account, Storage};
-use crate::sandbox::{
-    Errno, FileSystem, FileType, GuestPath, HostFolder, Metadata, MountTable, Part, Quota, Tree, TreeMount, Vfs,
-    WalkLimits,
-};
+use crate::sandbox::{FileSystem, GuestPath, HostFolder, Part, Quota, TreeMount};
 use crate::{Input, LimitName, Mount, Outcome, Output, Running, Sandbox};
 
 /// Where commands see the workspace.
@@ -27,10 +23,6 @@ const VENV: &str = ".venv";
 /// Where the skills' writable folders `.venv` are in the workspace. Commands see them at their mounts only: a link in
 /// their place would be followed on the host.
 const VENVS: &str = ".venvs";
-/// The most files and folders that a listing meets.
-const LOOKED_AT_MAX: u64 = 200_000;
-/// The most sentences of a listing about what cannot be read.
-const NOTES_MAX: usize = 20;
 
 /// A workspace of a [`SandboxExecutor`](super::SandboxExecutor).
 #[derive(Debug)]
@@ -39,27 +31,11 @@ pub(super) struct SandboxWorkspace {
     shared: Arc<Shared>,
     account: Account,
     storage: Mutex<Storage>,
-    /// The files as they are mounted now; taken away while the storage changes.
-    files: RwLock<Option<Arc<Files>>>,
+    /// The files as they are mounted now; taken away while the storage changes. All that use them share one of these:
+    /// the storage changes only when nobody does.
+    files: RwLock<Option<Arc<TreeFiles>>>,
     skills: Mutex<BTreeMap<String, Staged>>,
     links: Mutex<Vec<Link>>,
-}
-
-/// A workspace's files. All that use them share one of these: the storage changes only when nobody does.
-#[derive(Debug)]
-struct Files {
-    source: Arc<dyn FileSystem>,
-    tree: Tree,
-}
-
-impl Files {
-    fn new(source: Arc<dyn FileSystem>) -> Result<Self, ExecutorError> {
-        let mut table = MountTable::new();
-        let at = GuestPath::new(ROOT.as_bytes()).map_err(file_error(ROOT))?;
-        let mount = TreeMount { at, source: Arc::clone(&source), read_only: false, links: Vec::new() };
-        table.add(mount).map_err(file_error(ROOT))?;
-        Ok(Self { source, tree: Tree::new(Vfs::new(table)) })
-    }
 }
 
 /// A skill that commands see: its folder on the host, and the one in the workspace that is laid over it.
@@ -80,13 +56,13 @@ impl SandboxWorkspace {
         };
         let workspace = Self::over(name, shared, account, storage)?;
         for folder in FOLDERS {
-            workspace.make(folder)?;
+            workspace.files()?.make_folder(folder)?;
         }
         Ok(workspace)
     }
 
     fn over(name: &str, shared: Arc<Shared>, account: Account, storage: Storage) -> Result<Self, ExecutorError> {
-        let files = Files::new(storage.mount(&account)?)?;
+        let files = TreeFiles::new(storage.mount(&account)?, ROOT)?;
         Ok(Self {
             name: name.to_owned(),
             shared,
@@ -119,32 +95,28 @@ impl SandboxWorkspace {
         let mut storage = self.storage.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = change(&mut storage);
         // Also after a failure: the files are as they were then.
-        *files = Some(Arc::new(Files::new(storage.mount(&self.account)?)?));
+        *files = Some(Arc::new(TreeFiles::new(storage.mount(&self.account)?, ROOT)?));
         changed
     }
 
     /// The files, as long as the answer is held.
-    fn files(&self) -> Result<Arc<Files>, ExecutorError> {
+    fn files(&self) -> Result<Arc<TreeFiles>, ExecutorError> {
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
         files.clone().ok_or_else(|| ExecutorError::Busy(self.name.clone()))
     }
 
-    fn make(&self, path: &str) -> Result<(), ExecutorError> {
-        Ok(self.files()?.tree.make_dirs(&guest(inside(path)?)).map_err(file_error(path))?)
-    }
-
-    fn build(&self, command: &Command, files: &Files) -> Result<Sandbox, ExecutorError> {
+    fn build(&self, command: &Command, files: &TreeFiles) -> Result<Sandbox, ExecutorError> {
         let mut limits = command.limits.clone().unwrap_or_else(|| self.shared.limits.clone());
         if let Some(timeout) = command.timeout {
             limits.wall_time = Some(timeout);
         }
         let runtime = Arc::clone(&self.shared.runtime);
         let mut builder = Sandbox::builder().runtime(runtime).limits(limits).cwd(self.cwd(command)?);
-        builder = builder.tree(mount(ROOT, Arc::clone(&files.source), false, &[(VENVS, "skills")])?);
+        builder = builder.tree(mount(ROOT, files.source(), false, &[(VENVS, "skills")])?);
         let skills = self.skills.lock().unwrap_or_else(PoisonError::into_inner);
         for (name, staged) in &*skills {
             let guest = format!("{ROOT}/skills/{name}");
-            let venv = Part::new(Arc::clone(&files.source), staged.venv.as_bytes());
+            let venv = Part::new(files.source(), staged.venv.as_bytes());
             builder = builder.tree(mount(&guest, Arc::<HostFolder>::clone(&staged.folder), true, &LINKS)?);
             builder = builder.tree(mount(&format!("{guest}/{VENV}"), Arc::new(venv), false, &[])?);
         }
@@ -187,10 +159,7 @@ impl Workspace for SandboxWorkspace {
     }
 
     async fn stage(&self, skill: &StagedSkill) -> Result<(), ExecutorError> {
-        let place = inside(&skill.name)?;
-        if place.contains('/') || place.is_empty() {
-            return Err(FileError::Outside(skill.name.clone()).into());
-        }
+        let place = skill_name(&skill.name)?;
         {
             let skills = self.skills.lock().unwrap_or_else(PoisonError::into_inner);
             if skills.get(&skill.name).is_some_and(|staged| staged.digest == skill.digest) {
@@ -200,83 +169,34 @@ impl Workspace for SandboxWorkspace {
         let folder = HostFolder::new(&skill.folder, Arc::new(Quota::unlimited()), None)
             .map_err(ExecutorError::io("cannot stage the skill in", &skill.folder))?;
         let venv = format!("{VENVS}/{place}");
-        self.make(&venv)?;
+        self.files()?.make_folder(&venv)?;
         let staged = Staged { digest: skill.digest.clone(), folder: Arc::new(folder), venv };
         self.skills.lock().unwrap_or_else(PoisonError::into_inner).insert(skill.name.clone(), staged);
         Ok(())
     }
 
     async fn list(&self, query: &Query<'_>) -> Result<Listing, ExecutorError> {
-        let below = inside(query.below)?;
-        let files = self.files()?;
-        let mut listing = Listing::default();
-        let mut notes = Notes(&mut listing.notes);
-        let mut is_cut = false;
-        let entries = &mut listing.entries;
-        let limits = WalkLimits { depth: query.depth, entries: LOOKED_AT_MAX };
-        let prefix = self.canonical(&files, query.below)?;
-        let walked = files.tree.walk(&guest(below), limits, |visit| {
-            if entries.len() == query.most {
-                is_cut = true;
-                return ControlFlow::Break(());
-            }
-            // A link as the folder leads elsewhere in the workspace; names are those that were asked for.
-            let rest = visit.path.get(prefix.len()..).unwrap_or_default();
-            let Ok(rest) = std::str::from_utf8(rest) else {
-                notes.add(visit.path, "has a name that is not UTF-8");
-                return ControlFlow::Continue(());
-            };
-            let path = format!("{below}{rest}");
-            let path = path.trim_start_matches('/');
-            if visit.closed && visit.depth < query.depth {
-                notes.add(path.as_bytes(), "cannot be read");
-            }
-            // What has gone meanwhile is not there.
-            if let Ok(metadata) = files.tree.stat(visit.path, false) {
-                entries.push(entry(path.to_owned(), visit.file_type, &metadata));
-            }
-            ControlFlow::Continue(())
-        });
-        let walked = walked.map_err(file_error(query.below))?;
-        listing.is_cut = is_cut || walked.entries == LOOKED_AT_MAX;
-        listing.entries.sort();
-        Ok(listing)
+        self.files()?.list(query)
     }
 
     async fn stat(&self, path: &str) -> Result<Entry, ExecutorError> {
-        let files = self.files()?;
-        let real = self.canonical(&files, path)?;
-        let metadata = files.tree.stat(&real, true).map_err(file_error(path))?;
-        Ok(entry(relative(&real), metadata.file_type, &metadata))
+        self.files()?.stat(path)
     }
 
     async fn read(&self, path: &str, offset: u64, most: usize) -> Result<Vec<u8>, ExecutorError> {
-        let files = self.files()?;
-        let real = self.canonical(&files, path)?;
-        Ok(files.tree.read(&real, offset, most).map_err(file_error(path))?)
+        self.files()?.read(path, offset, most)
     }
 
     async fn write(&self, path: &str, content: &[u8], mode: u32) -> Result<(), ExecutorError> {
-        let inside = inside(path)?;
-        if inside.is_empty() {
-            return Err(FileError::IsAFolder(path.to_owned()).into());
-        }
-        Ok(self.files()?.tree.write(&guest(inside), content, mode).map_err(file_error(path))?)
+        self.files()?.write(path, content, mode)
     }
 
     async fn make_folder(&self, path: &str) -> Result<(), ExecutorError> {
-        if inside(path)?.is_empty() { Ok(()) } else { self.make(path) }
+        self.files()?.make_folder(path)
     }
 
     async fn remove(&self, path: &str) -> Result<(), ExecutorError> {
-        let inside = inside(path)?;
-        if inside.is_empty() {
-            return Err(FileError::IsAFolder(path.to_owned()).into());
-        }
-        match self.files()?.tree.remove(&guest(inside), u64::MAX) {
-            Ok(_) | Err(Errno::NoEntry) => Ok(()),
-            Err(error) => Err(file_error(path)(error).into()),
-        }
+        self.files()?.remove(path)
     }
 
     async fn link(&self, link: &Link) -> Result<(), ExecutorError> {
@@ -333,7 +253,7 @@ struct SandboxCommand {
     /// It ends with its sandbox.
     _sandbox: Sandbox,
     /// They do not change places while it runs.
-    _files: Arc<Files>,
+    _files: Arc<TreeFiles>,
 }
 
 #[async_trait]
@@ -369,30 +289,6 @@ impl SandboxWorkspace {
             }
         }
     }
-
-    /// The path of what is there, links followed.
-    fn canonical(&self, files: &Files, path: &str) -> Result<Vec<u8>, FileError> {
-        let found = files.tree.vfs().real_path(&GuestPath::root(), &guest(inside(path)?));
-        Ok(found.map_err(file_error(path))?.as_bytes().to_vec())
-    }
-}
-
-/// Where commands see a path of the workspace.
-fn guest(path: &str) -> Vec<u8> {
-    if path.is_empty() { ROOT.into() } else { format!("{ROOT}/{path}").into_bytes() }
-}
-
-/// The path in the workspace that a guest's path stands for.
-fn relative(path: &[u8]) -> String {
-    let text = String::from_utf8_lossy(path);
-    text.strip_prefix(ROOT).unwrap_or(&text).trim_start_matches('/').to_owned()
-}
-
-/// A path in the workspace without blanks at its end, or an error when it leads out of it.
-fn inside(path: &str) -> Result<&str, FileError> {
-    let path = path.trim_end_matches('/');
-    let plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains('\0');
-    if path.is_empty() || path.split('/').all(plain) { Ok(path) } else { Err(FileError::Outside(path.to_owned())) }
 }
 
 fn mount(
@@ -404,45 +300,4 @@ fn mount(
     let at = GuestPath::new(at.as_bytes()).map_err(file_error(at))?;
     let links = links.iter().map(|(name, target)| (name.as_bytes().to_vec(), target.as_bytes().to_vec())).collect();
     Ok(TreeMount { at, source, read_only, links })
-}
-
-fn entry(path: String, file_type: FileType, metadata: &Metadata) -> Entry {
-    let kind = match file_type {
-        FileType::Regular => EntryKind::File,
-        FileType::Directory => EntryKind::Folder,
-        FileType::Symlink => EntryKind::Link,
-        FileType::Fifo | FileType::CharDevice => EntryKind::Special,
-    };
-    let size = if kind == EntryKind::File { metadata.size } else { 0 };
-    Entry { path, kind, size, modified: metadata.modified }
-}
-
-fn file_error(path: &str) -> impl Fn(Errno) -> FileError {
-    let path = path.to_owned();
-    move |error| {
-        let path = path.clone();
-        match error {
-            Errno::NoEntry => FileError::NotFound(path),
-            Errno::Access => FileError::Outside(path),
-            Errno::NotSupported => FileError::NotAFile(path),
-            Errno::NotDirectory => FileError::NotAFolder(path),
-            Errno::IsDirectory => FileError::IsAFolder(path),
-            Errno::ReadOnly => FileError::ReadOnly(path),
-            Errno::NoSpace | Errno::FileTooBig => FileError::NoSpace(path),
-            error => FileError::Other { path, reason: format!("{error:?}") },
-        }
-    }
-}
-
-/// Sentences about paths, a few of them.
-struct Notes<'a>(&'a mut Vec<String>);
-
-impl Notes<'_> {
-    fn add(&mut self, path: &[u8], what: &str) {
-        const SHOWN_MAX: usize = 200;
-        if self.0.len() < NOTES_MAX {
-            let path: String = String::from_utf8_lossy(path).chars().take(SHOWN_MAX).collect();
-            self.0.push(format!("{path} {what} and is left out"));
-        }
-    }
 }
