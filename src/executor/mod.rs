@@ -2,15 +2,23 @@
 //!
 //! An [`Executor`] makes [`Workspace`]s. A workspace is a tree of files with the folders of
 //! [`FOLDERS`], in which skills are staged and commands run. [`SandboxExecutor`] runs commands as WebAssembly
-//! processes, other executors may run them
+//! processes, [`LocalExecutor`] without a sandbox; other executors may run them
 //! elsewhere, as long as they keep what this module says.
 
 mod command;
 mod error;
 mod files;
 mod folders;
+#[cfg(unix)]
+mod host;
+#[cfg(unix)]
+mod local;
+#[cfg(unix)]
+mod native;
 pub(crate) mod remove;
 mod sandbox;
+#[cfg(unix)]
+mod stage;
 mod tree;
 
 use std::fmt::Debug;
@@ -21,7 +29,11 @@ use async_trait::async_trait;
 pub use command::{Command, Link, StagedSkill};
 pub use error::{ExecutorError, FileError};
 pub use files::{Entry, EntryKind, Listing, Query};
+#[cfg(unix)]
+pub use local::{LocalExecutor, LocalExecutorBuilder};
 pub use sandbox::{SandboxExecutor, SandboxExecutorBuilder};
+#[cfg(unix)]
+pub use stage::{CopyStager, Stager};
 
 use crate::Outcome;
 

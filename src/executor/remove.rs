@@ -14,26 +14,48 @@ use cap_std::fs::{Dir, DirEntry};
 /// When something cannot be deleted.
 pub fn tree(path: &Path) -> io::Result<()> {
     let root = Dir::open_ambient_dir(path, cap_std::ambient_authority())?;
+    contents(&root)?;
+    drop(root);
+    std::fs::remove_dir(path)
+}
+
+/// Deletes a name in a folder; when it is a folder, with all that is in it. What is not there is deleted already.
+///
+/// # Errors
+/// When something cannot be deleted.
+#[cfg(unix)]
+pub fn name(folder: &Dir, name: &str) -> io::Result<()> {
+    match folder.symlink_metadata(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+        Ok(metadata) if !metadata.is_dir() => return folder.remove_file(name),
+        Ok(_) => {}
+    }
+    make_accessible(folder, Path::new(name))?;
+    contents(&folder.open_dir(name)?)?;
+    folder.remove_dir(name)
+}
+
+/// Deletes all that is in a folder.
+fn contents(root: &Dir) -> io::Result<()> {
     let mut moved = 0;
     loop {
         let before = moved;
-        for entry in entries(&root)? {
-            if gone(&root, &entry)? {
+        for entry in entries(root)? {
+            if gone(root, &entry)? {
                 continue;
             }
             let name = entry.file_name();
-            make_accessible(&root, Path::new(&name))?;
+            make_accessible(root, Path::new(&name))?;
             let folder = root.open_dir(&name)?;
-            empty(&folder, &root, &mut moved)?;
+            empty(&folder, root, &mut moved)?;
             drop(folder);
             root.remove_dir(&name)?;
         }
         if moved == before {
-            break;
+            return Ok(());
         }
     }
-    drop(root);
-    std::fs::remove_dir(path)
 }
 
 /// All entries at once: what is deleted while a folder is being listed may make the list skip others.
