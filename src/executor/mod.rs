@@ -3,7 +3,7 @@
 //! An [`Executor`] makes [`Workspace`]s. A workspace is a tree of files with the folders of
 //! [`FOLDERS`], in which skills are staged and commands run. [`SandboxExecutor`] runs commands as WebAssembly
 //! processes, [`LocalExecutor`] without a sandbox; other executors may run them
-//! elsewhere, as long as they keep what this module says.
+//! elsewhere, as long as they keep what this module says, which [`testkit`] checks.
 
 mod command;
 mod error;
@@ -19,6 +19,7 @@ pub(crate) mod remove;
 mod sandbox;
 #[cfg(unix)]
 mod stage;
+pub mod testkit;
 mod tree;
 
 use std::fmt::Debug;
