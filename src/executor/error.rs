@@ -42,6 +42,16 @@ pub enum ExecutorError {
     /// There is no workspace of this name.
     #[error("there is no workspace `{0}`")]
     NoWorkspace(String),
+    /// The command line of Docker or Podman.
+    #[error("{program} could not {action}: {reason}", program = program.display())]
+    Cli {
+        /// The program.
+        program: PathBuf,
+        /// What was asked of it.
+        action: &'static str,
+        /// Its own message, or what is known.
+        reason: String,
+    },
     /// This executor cannot do that.
     #[error("the executor `{executor}` has no {what}")]
     Unsupported {

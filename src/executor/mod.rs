@@ -2,10 +2,12 @@
 //!
 //! An [`Executor`] makes [`Workspace`]s. A workspace is a tree of files with the folders of
 //! [`FOLDERS`], in which skills are staged and commands run. [`SandboxExecutor`] runs commands as WebAssembly
-//! processes, [`LocalExecutor`] without a sandbox; other executors may run them
+//! processes, [`ContainerExecutor`] in containers, [`LocalExecutor`] without a sandbox; other executors may run them
 //! elsewhere, as long as they keep what this module says, which [`testkit`] checks.
 
 mod command;
+#[cfg(unix)]
+mod container;
 mod error;
 mod files;
 mod folders;
@@ -28,6 +30,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 pub use command::{Command, Link, StagedSkill};
+#[cfg(unix)]
+pub use container::{ContainerExecutor, ContainerExecutorBuilder};
 pub use error::{ExecutorError, FileError};
 pub use files::{Entry, EntryKind, Listing, Query};
 #[cfg(unix)]

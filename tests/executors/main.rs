@@ -1,5 +1,9 @@
+//! What all executors have in common, and what each has of its own.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
+#[path = "../common/mod.rs"]
+mod common;
+mod container;
 mod local;
 mod sandbox;
 mod support;
