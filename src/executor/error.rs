@@ -33,6 +33,9 @@ pub enum ExecutorError {
     /// Commands run in the workspace, or another process has it open.
     #[error("the workspace `{0}` is in use: commands still run in it, or another process has it open")]
     Busy(String),
+    /// A skill lies among the workspaces, or these in the skill: then commands could write to what they see read-only.
+    #[error("the skill's folder {0} and the folder of workspaces lie in each other; keep workspaces elsewhere")]
+    Overlap(PathBuf),
     /// There is no such snapshot.
     #[error("the workspace has no snapshot `{0}`")]
     NoSnapshot(String),

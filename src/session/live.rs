@@ -41,8 +41,8 @@ pub struct Session {
     workspace_name: Mutex<Option<String>>,
     workspace: OnceCell<Arc<dyn Workspace>>,
     metadata: tokio::sync::Mutex<Metadata>,
-    /// The digests of skills that were staged, by name.
-    staged: Mutex<HashMap<String, String>>,
+    /// The digests of skills that were staged, by name, with the state of their SKILL.md then.
+    staged: Mutex<HashMap<String, (Stamp, String)>>,
     warnings: Mutex<Vec<String>>,
     runs: AtomicU64,
     extensions: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
@@ -260,8 +260,9 @@ impl Session {
     pub async fn stage(&self, skill: &Skill) -> Result<Arc<dyn Workspace>, SessionError> {
         let workspace = self.workspace().await?;
         let name = skill.name();
+        let stamp = Stamp::of(skill);
         let known = self.staged.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
-        if let Some(digest) = known {
+        if let Some((_, digest)) = known.filter(|(known, _)| *known == stamp) {
             let staged = StagedSkill { name: name.to_owned(), folder: skill.folder().to_owned(), digest };
             workspace.stage(&staged).await?;
             return Ok(workspace);
@@ -288,7 +289,7 @@ impl Session {
             metadata.skills.insert(name.to_owned(), record);
             metadata.write(&*workspace).await?;
         }
-        self.staged.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), digest);
+        self.staged.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), (stamp, digest));
         Ok(workspace)
     }
 
@@ -305,7 +306,7 @@ impl Session {
 
     /// The digest of a skill's files when it was staged, if it was.
     pub fn staged_digest(&self, skill: &str) -> Option<Sha256Sum> {
-        self.staged.lock().unwrap_or_else(PoisonError::into_inner).get(skill)?.parse().ok()
+        self.staged.lock().unwrap_or_else(PoisonError::into_inner).get(skill)?.1.parse().ok()
     }
 
     /// Keeps the workspace's files as they are now, and answers a name for [`rollback`](Self::rollback). No command may
@@ -415,6 +416,18 @@ impl Session {
         }
         let saved = CallArtifacts { tool_call_id: tool_call_id.to_owned(), artifacts };
         self.change(|_| saved.delta()).await
+    }
+}
+
+/// By what a skill's folder is taken for the one that it was: its path, and length and time of its SKILL.md.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stamp(PathBuf, Option<(u64, SystemTime)>);
+
+impl Stamp {
+    fn of(skill: &Skill) -> Self {
+        let metadata = std::fs::metadata(skill.path()).ok();
+        let state = metadata.and_then(|metadata| Some((metadata.len(), metadata.modified().ok()?)));
+        Self(skill.folder().to_owned(), state)
     }
 }
 

@@ -78,6 +78,20 @@ async fn durable(place: &Place) -> Sessions {
 }
 
 #[tokio::test]
+async fn a_skill_that_is_replaced_is_seen() {
+    let place = Place::new();
+    let tools = place.tools().await;
+    assert_eq!(tools.run("cat guide.md").await["stdout"], "the guide\n");
+    let skills = place.path().join("skills");
+    std::fs::rename(skills.join("notes"), place.path().join("old")).unwrap();
+    place.write("skills/notes/SKILL.md", "---\nname: notes\ndescription: Newer.\n---\nNew.\n");
+    place.write("skills/notes/guide.md", "the new guide\n");
+    assert_eq!(tools.run("cat guide.md; ls").await["stdout"].as_str().unwrap().lines().next(), Some("the new guide"));
+    place.write("skills/notes/guide.md", "edited\n");
+    assert_eq!(tools.run("cat guide.md").await["stdout"], "edited\n");
+}
+
+#[tokio::test]
 async fn sessions_survive_a_restart() {
     let place = Place::new();
     {

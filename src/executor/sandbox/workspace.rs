@@ -1,6 +1,7 @@
 //! A workspace that sandboxes mount.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
@@ -42,6 +43,8 @@ pub(super) struct SandboxWorkspace {
 #[derive(Debug)]
 struct Staged {
     digest: String,
+    /// Device and inode of the folder.
+    identity: (u64, u64),
     folder: Arc<HostFolder>,
     venv: String,
 }
@@ -160,17 +163,26 @@ impl Workspace for SandboxWorkspace {
 
     async fn stage(&self, skill: &StagedSkill) -> Result<(), ExecutorError> {
         let place = skill_name(&skill.name)?;
+        let identity = identity(&skill.folder)?;
         {
             let skills = self.skills.lock().unwrap_or_else(PoisonError::into_inner);
-            if skills.get(&skill.name).is_some_and(|staged| staged.digest == skill.digest) {
+            // A folder that was replaced is another one, also with the same files in it.
+            let same = |staged: &Staged| staged.digest == skill.digest && staged.identity == identity;
+            if skills.get(&skill.name).is_some_and(same) {
                 return Ok(());
             }
+        }
+        if let Some(root) = &self.shared.root
+            && let (Ok(root), Ok(folder)) = (root.canonicalize(), skill.folder.canonicalize())
+            && (root.starts_with(&folder) || folder.starts_with(&root))
+        {
+            return Err(ExecutorError::Overlap(skill.folder.clone()));
         }
         let folder = HostFolder::new(&skill.folder, Arc::new(Quota::unlimited()), None)
             .map_err(ExecutorError::io("cannot stage the skill in", &skill.folder))?;
         let venv = format!("{VENVS}/{place}");
         self.files()?.make_folder(&venv)?;
-        let staged = Staged { digest: skill.digest.clone(), folder: Arc::new(folder), venv };
+        let staged = Staged { digest: skill.digest.clone(), identity, folder: Arc::new(folder), venv };
         self.skills.lock().unwrap_or_else(PoisonError::into_inner).insert(skill.name.clone(), staged);
         Ok(())
     }
@@ -300,4 +312,19 @@ fn mount(
     let at = GuestPath::new(at.as_bytes()).map_err(file_error(at))?;
     let links = links.iter().map(|(name, target)| (name.as_bytes().to_vec(), target.as_bytes().to_vec())).collect();
     Ok(TreeMount { at, source, read_only, links })
+}
+
+/// What tells a folder from another that takes its place.
+fn identity(folder: &Path) -> Result<(u64, u64), ExecutorError> {
+    let metadata = std::fs::metadata(folder).map_err(ExecutorError::io("cannot stage the skill in", folder))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        Ok((metadata.dev(), metadata.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        Ok((0, 0))
+    }
 }

@@ -106,7 +106,7 @@ where
     F: Fn() -> Result<Arc<dyn Executor>, ExecutorError>,
 {
     let mut report = Report::default();
-    let kit = match make().and_then(|first| Ok(Kit::new(first, make()?, without)?)) {
+    let kit = match make().and_then(|first| Kit::new(first, make()?, without)) {
         Ok(kit) => kit,
         Err(error) => {
             report.add("make", Verdict::Failed(format!("the executor cannot be made: {error}")));

@@ -87,6 +87,8 @@ pub fn noted<T>(ctx: &ProcessCtx, base: &GuestPath, path: &[u8], answer: Result<
     };
     let text = || String::from_utf8_lossy(&whole).into_owned();
     match errno {
+        // Python tries this by itself, and goes on without.
+        Errno::ReadOnly if whole.windows(12).any(|part| part == b"/__pycache__") => {}
         Errno::ReadOnly => ctx.run().miss(Miss::ReadOnly(text())),
         _ if is_host_like(&whole) => ctx.run().miss(Miss::HostPath(text())),
         _ => {}
