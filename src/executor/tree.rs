@@ -43,6 +43,9 @@ impl TreeFiles {
         let limits = WalkLimits { depth: query.depth, entries: LOOKED_AT_MAX };
         let prefix = self.canonical(query.below)?;
         let walked = self.tree.walk(&self.guest(below), limits, |visit| {
+            if Tree::is_unfinished(visit.path) {
+                return ControlFlow::Continue(());
+            }
             if entries.len() == query.most {
                 is_cut = true;
                 return ControlFlow::Break(());

@@ -10,8 +10,14 @@ use wskill::executor::{Command, ContainerExecutor, ContainerExecutorBuilder, Exe
 use crate::support::{is_superuser, passes};
 
 /// What it lacks.
-const WITHOUT: [Capability; 5] =
-    [Capability::Terminal, Capability::Policy, Capability::HostTools, Capability::Links, Capability::Forks];
+const WITHOUT: [Capability; 6] = [
+    Capability::Terminal,
+    Capability::Policy,
+    Capability::HostTools,
+    Capability::Links,
+    Capability::Forks,
+    Capability::Snapshots,
+];
 
 /// The fake program in a folder of its own.
 struct Fake(tempfile::TempDir);

@@ -64,8 +64,18 @@ exec)
     env=("${env[@]//\/workspace/$folder}")
     arguments=("${@//\/workspace/$folder}")
     cd "${cwd/#\/workspace/$folder}" || exit 126
-    # As an engine does it, the command has a session of its own, which outlives this client.
-    exec env -i "${env[@]}" setsid --wait "${arguments[@]}"
+    # As an engine does it, the command has a process group of its own, which outlives this client.
+    set -m
+    env -i "${env[@]}" "${arguments[@]}" <&0 &
+    exec 2> /dev/null
+    wait $!
+    status=$?
+    # What a link says is seen from within.
+    find "$folder" -lname "$folder/*" | while IFS= read -r link; do
+        target="$(readlink "$link")"
+        ln -sfn "/workspace${target#"$folder"}" "$link"
+    done
+    exit $status
     ;;
 *)
     echo "unknown command: $1" >&2

@@ -47,7 +47,7 @@ fn stage(workspace: &Path, folder: &Path, name: &str) -> io::Result<()> {
     root.create_dir_all(SKILLS)?;
     root.create_dir_all(format!("{VENVS}/{name}"))?;
     let skills = root.open_dir(SKILLS)?;
-    // Names that listings leave out, as other unfinished files.
+    // Names that no skill has; what a process that was killed has left goes away with the next copy.
     let (new, old) = (format!(".wskill-new-{name}"), format!(".wskill-old-{name}"));
     remove::name(&skills, &new)?;
     remove::name(&skills, &old)?;

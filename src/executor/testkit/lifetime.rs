@@ -103,6 +103,25 @@ pub async fn forks(kit: &Kit) -> Check {
     Ok(None)
 }
 
+pub async fn snapshots(kit: &Kit) -> Check {
+    let workspace = kit.workspace().await?;
+    workspace.write("work/a", b"before", 0o644).await?;
+    let snapshot = match workspace.snapshot().await {
+        Err(ExecutorError::Unsupported { .. }) if kit.lacks(Capability::Snapshots) => {
+            return Ok(Some(Capability::Snapshots));
+        }
+        answer => answer?,
+    };
+    ensure!(!kit.lacks(Capability::Snapshots), "a snapshot is not refused");
+    output(&*workspace, "work", "echo after > a; echo new > b").await?;
+    workspace.rollback(&snapshot).await?;
+    ensure_eq!(output(&*workspace, "work", "cat a").await?, "before", "a file after going back to a snapshot");
+    ensure!(is_missing(&*workspace, "work/b").await, "a later file is there after going back to a snapshot");
+    workspace.forget(&snapshot).await?;
+    ensure!(workspace.rollback(&snapshot).await.is_err(), "there is a snapshot that was forgotten");
+    Ok(None)
+}
+
 pub async fn restart(kit: &Kit) -> Check {
     if kit.lacks(Capability::Restart) {
         return Ok(Some(Capability::Restart));

@@ -4,7 +4,7 @@
 //!
 //! ```no_run
 //! use std::sync::Arc;
-//! use wskill::executor::testkit::{Capability, check};
+//! use wskill::executor::testkit::{Capability::*, check};
 //! use wskill::executor::{Executor, ExecutorError, LocalExecutor};
 //!
 //! # async fn example() {
@@ -12,7 +12,7 @@
 //! let make = || -> Result<Arc<dyn Executor>, ExecutorError> {
 //!     Ok(Arc::new(LocalExecutor::without_any_isolation().root("/tmp/testkit").build()))
 //! };
-//! let report = check(make, &[Capability::Terminal, Capability::Policy, Capability::HostTools, Capability::Links]).await;
+//! let report = check(make, &[Terminal, Policy, HostTools, Links, Forks, Snapshots]).await;
 //! println!("{report}");
 //! assert!(report.passed());
 //! # }
@@ -51,6 +51,8 @@ pub enum Capability {
     Links,
     /// Forks: [`Executor::fork`].
     Forks,
+    /// Snapshots: [`Workspace::snapshot`](super::Workspace::snapshot).
+    Snapshots,
     /// Workspaces that are there after a restart.
     Restart,
     /// Skills that no command can write to. Without it they have no write bits, which do not bind the superuser.
@@ -66,6 +68,7 @@ impl Capability {
             Self::HostTools => "host_tools",
             Self::Links => "links",
             Self::Forks => "forks",
+            Self::Snapshots => "snapshots",
             Self::Restart => "restart",
             Self::ReadOnlySkills => "read_only_skills",
         }
@@ -93,7 +96,8 @@ checks! {
     runs: streams, arguments, exit_codes, working_directories, environment, standard_input, timeouts, output_limit,
         dropped_runs, processes_left_behind, policy, host_tools, many_at_once;
     interactive: conversation, signals, dropped_commands, timeouts_of_commands, terminal;
-    lifetime: names_of_workspaces, same_workspace, workspaces_apart, workspace_removal, links_to_the_host, forks, restart;
+    lifetime: names_of_workspaces, same_workspace, workspaces_apart, workspace_removal, links_to_the_host, forks, snapshots,
+        restart;
 }
 
 /// Checks an executor. `make` answers executors over the same storage; it is called twice. What is in `without` it need

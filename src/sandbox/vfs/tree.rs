@@ -11,6 +11,8 @@ use super::path::GuestPath;
 use super::walk::{LastLink, LastPart, Vfs};
 use crate::sandbox::errno::{Errno, Result};
 
+/// What names of files begin with that are being written; 16 hexadecimal digits follow.
+const UNFINISHED: &str = ".new-";
 /// From which depth on a directory to be removed is moved up first.
 const MOVED_DEPTH: usize = 100;
 
@@ -130,10 +132,17 @@ impl Tree {
         written
     }
 
+    /// Whether a path is that of a file which [`write`](Self::write) has not finished, to go by its name.
+    pub fn is_unfinished(path: &[u8]) -> bool {
+        let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+        let digits = name.strip_prefix(UNFINISHED.as_bytes()).unwrap_or_default();
+        digits.len() == 16 && digits.iter().all(u8::is_ascii_hexdigit)
+    }
+
     /// Makes a file with a new name in a directory.
     fn temporary(&self, directory: &GuestPath, mode: u32) -> Result<(Vec<u8>, Arc<dyn File>)> {
         // Guests do not know the name before it is there, and cannot be in the way.
-        let name = format!(".new-{:016x}", getrandom::u64().map_err(|_| Errno::Io)?).into_bytes();
+        let name = format!("{UNFINISHED}{:016x}", getrandom::u64().map_err(|_| Errno::Io)?).into_bytes();
         let options = OpenOptions { write: true, create: true, exclusive: true, mode, ..OpenOptions::default() };
         let file = regular(self.vfs.open(directory, &name, &options)?.node)?;
         Ok((name, file))
