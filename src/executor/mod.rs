@@ -122,6 +122,7 @@ pub trait Workspace: Debug + Send + Sync {
     async fn read(&self, path: &str, offset: u64, most: usize) -> Result<Vec<u8>, ExecutorError>;
 
     /// Writes a whole file, in the place of what was there, in one step: another reader sees the old content or the new.
+    /// A link that is there is followed within the workspace, or replaced.
     /// Folders on the way are made. `mode` has the permission bits; without write bits the file is read-only.
     ///
     /// # Errors

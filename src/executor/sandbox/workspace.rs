@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
@@ -17,6 +18,8 @@ use crate::{Input, LimitName, Mount, Outcome, Output, Running, Sandbox};
 
 /// Where commands see the workspace.
 const ROOT: &str = "/workspace";
+/// How long a change of layers waits for sandboxes that have ended.
+const SETTLE: Duration = Duration::from_secs(2);
 /// The names that the workspace lays over a skill's folder, with where each link points.
 const LINKS: [(&str, &str); 3] = [("out", "../../out"), ("work", "../../work"), ("inputs", "../../work/inputs")];
 /// The writable folder that each skill has, for Python's virtual environments.
@@ -94,7 +97,13 @@ impl SandboxWorkspace {
         }) else {
             return Err(ExecutorError::Busy(self.name.clone()));
         };
+        let source = Arc::downgrade(&idle.source());
         drop(idle);
+        // A sandbox that has just ended lets go of its mounts a moment later.
+        let until = Instant::now() + SETTLE;
+        while source.strong_count() > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let mut storage = self.storage.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = change(&mut storage);
         // Also after a failure: the files are as they were then.
