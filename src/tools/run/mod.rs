@@ -65,7 +65,7 @@ pub struct RunSkill {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// artifact://NAME[@VERSION], workspace://PATH, skill://NAME/PATH or host:///PATH.
+    /// `artifact://NAME[@VERSION]`, `workspace://PATH`, `skill://NAME/PATH` or `host:///PATH`.
     pub from: String,
     /// Its place in the workspace. Default: work/inputs/ and its name.
     #[serde(default)]
