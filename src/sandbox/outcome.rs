@@ -1,5 +1,6 @@
 //! What became of a run.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::kernel::End;
@@ -29,6 +30,9 @@ pub struct Outcome {
     pub processes: u64,
     /// What a person or a model should know or do about a failure.
     pub hints: Vec<String>,
+    /// The absolute paths, as commands see them, under which the run's processes opened files for writing, or gave a
+    /// file or folder its name. `None` when they were too many, or nobody followed.
+    pub written: Option<BTreeSet<String>>,
 }
 
 impl Outcome {

@@ -242,6 +242,7 @@ impl Running {
             peak_memory: kernel.budget.memory.peak(),
             processes: run.processes.load(std::sync::atomic::Ordering::Relaxed),
             hints: run.misses().iter().map(hint).collect(),
+            written: run.written.take(),
         }
     }
 }

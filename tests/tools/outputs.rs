@@ -140,3 +140,27 @@ async fn empty_files_of_a_failed_command_are_left_out() {
     let result = tools.call("skill_run", call).await;
     assert_eq!(result["output_files"][0]["name"], "work/res/x", "{result}");
 }
+
+#[tokio::test]
+async fn runs_at_the_same_time_collect_their_own_files() {
+    let place = Place::new();
+    let tools = place.tools().await;
+    let run = async |name: &str, command: &str| {
+        let result = tools.run(command).await;
+        assert_eq!(result["exit_code"], 0, "{result}");
+        let files = result["output_files"].as_array().unwrap();
+        let names: Vec<&str> = files.iter().map(|file| file["name"].as_str().unwrap()).collect();
+        (name.to_owned(), names.join(" "))
+    };
+    // Each waits for the other's file, so that both are there when the first of them is collected.
+    let wait = |file: &str| format!("until [ -e $OUTPUT_DIR/{file} ]; do sleep 0.01; done");
+    let one = format!("echo 1 > out/one; {}", wait("two/moved"));
+    let two = format!("mkdir work/t; echo 2 > work/t/moved; mv work/t out/two; ln -s two/moved out/l; {}", wait("one"));
+    let ran = tokio::join!(run("one", &one), run("two", &two));
+    assert_eq!(ran, (("one".into(), "out/one".into()), ("two".into(), "out/two/moved".into())));
+    // A hard link gives an older file a new name; reading, and what was there before, is nothing new.
+    let linked = run("link", "cat out/one > /dev/null; ln out/one out/same").await;
+    assert_eq!(linked.1, "out/same");
+    // The file that a program replaces by renaming over it is new.
+    assert_eq!(run("edit", "sed -i s/1/3/ out/one").await.1, "out/one");
+}

@@ -184,8 +184,9 @@ async fn two_hundred_sessions_do_not_cross() {
                 let log: String = (0..=run).map(|run| format!("{number}.{run}\n")).collect();
                 assert_eq!(result["stdout"], log);
                 let name = format!("out/r{run}");
-                let own = result["output_files"].as_array().unwrap().iter().find(|file| file["name"] == name);
-                assert_eq!(own.unwrap()["content"], format!("{number}\n"));
+                let files = result["output_files"].as_array().unwrap();
+                assert_eq!(files.len(), 1, "{files:?}");
+                assert_eq!((&files[0]["name"], &files[0]["content"]), (&json!(name), &json!(format!("{number}\n"))));
             }
             assert_eq!(tools.0.session().loaded()[0].name, skill);
         })

@@ -175,6 +175,7 @@ pub fn outcome(exit_code: u8) -> Outcome {
         peak_memory: 0,
         processes: 1,
         hints: Vec::new(),
+        written: None,
     }
 }
 

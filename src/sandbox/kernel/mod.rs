@@ -28,6 +28,7 @@ mod task;
 mod timer;
 mod trace;
 mod tty;
+mod written;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,7 +55,7 @@ pub use image::{FD_DEVICE, ImageError, program_file};
 pub use lock::{LockKind, LockTable};
 #[cfg(feature = "component")]
 pub use memory::{ProcessMemory, memory_growth, table_growth};
-pub use open::{OpenRequest, Opened, list_directory, metadata_at, metadata_of, noted, open};
+pub use open::{OpenRequest, Opened, list_directory, metadata_at, metadata_of, named, noted, open};
 pub use open_file::{Kind, OpenFile};
 pub use pipe::{PIPE_BUF, Pipe, PipeReader, PipeWriter};
 pub use policy::CommandPolicy;

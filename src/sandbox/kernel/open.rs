@@ -61,6 +61,13 @@ impl FifoWait {
 /// Opens for the process.
 pub fn open(ctx: &ProcessCtx, request: &OpenRequest) -> Result<Opened> {
     let answer = open_node(ctx, request);
+    if let Ok(Opened::Ready(file)) = &answer
+        && request.options.write
+        && matches!(file.kind(), Kind::File(_))
+        && let Some(path) = file.path()
+    {
+        ctx.run().written.add(path);
+    }
     if let Some(trace) = &ctx.kernel.trace {
         let opened_path = match &answer {
             Ok(Opened::Ready(file)) => file.path().map(ToString::to_string),
@@ -94,6 +101,14 @@ pub fn noted<T>(ctx: &ProcessCtx, base: &GuestPath, path: &[u8], answer: Result<
         _ => {}
     }
     answer
+}
+
+/// Notes that the process has given the file or folder at `path` its name.
+pub fn named(ctx: &ProcessCtx, base: &GuestPath, path: &[u8]) {
+    // Another process may have removed it already.
+    if let Ok(found) = ctx.kernel.vfs.resolve(base, path, false) {
+        ctx.run().written.add(&found.path);
+    }
 }
 
 /// Whether a path looks like one of the host: below a folder that hosts have and the sandbox has not.

@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 
 use super::end::End;
 use super::tty::Tty;
+use super::written::Written;
 use crate::sandbox::limits::{Account, LimitCounters};
 
 /// Something the guest asked for in vain that a person or model could do something about.
@@ -44,6 +45,8 @@ pub struct Run {
     pub processes: AtomicU64,
     /// Fuel that is left; `None` when it is not counted.
     pub fuel: Option<FuelTank>,
+    /// What its processes have written.
+    pub written: Written,
     first: AtomicI32,
     deadline: Mutex<Option<Instant>>,
     deadline_moved: Notify,
@@ -67,6 +70,7 @@ impl Run {
             output: Account::new(output),
             processes: AtomicU64::new(0),
             fuel: fuel.map(FuelTank::new),
+            written: Written::default(),
             first: AtomicI32::new(0),
             // A time past the clock's range is none.
             deadline: Mutex::new(wall_time.and_then(|time| started.checked_add(time))),

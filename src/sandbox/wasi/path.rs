@@ -9,7 +9,7 @@ use super::types::{self, LOOKUP_FOLLOW, O_CREAT, O_DIRECTORY, O_EXCL, O_TRUNC, R
 use super::{Call, MODULE};
 use crate::sandbox::errno::{Errno, Result};
 use crate::sandbox::guest::HostCall;
-use crate::sandbox::kernel::{OpenRequest, Opened, ProcessCtx, metadata_at, noted, open, settle_fuel};
+use crate::sandbox::kernel::{OpenRequest, Opened, ProcessCtx, metadata_at, named, noted, open, settle_fuel};
 use crate::sandbox::vfs::{GuestPath, OpenOptions};
 
 /// Defines the calls.
@@ -61,7 +61,9 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
                 let path2 = guest.path(path2, length2)?;
                 let (from, to) = (base(ctx, fd, &path)?, base(ctx, fd2, &path2)?);
                 let follow = flags & LOOKUP_FOLLOW != 0;
-                noted(ctx, &to, &path2, ctx.kernel.vfs.link(&from, &path, follow, &to, &path2))
+                noted(ctx, &to, &path2, ctx.kernel.vfs.link(&from, &path, follow, &to, &path2))?;
+                named(ctx, &to, &path2);
+                Ok(())
             })
         },
     )?;
@@ -100,7 +102,9 @@ pub fn add_to_linker(linker: &mut Linker<ProcessCtx>) -> wasmtime::Result<()> {
                 let path = guest.path(path, length)?;
                 let path2 = guest.path(path2, length2)?;
                 let (from, to) = (base(ctx, fd, &path)?, base(ctx, fd2, &path2)?);
-                noted(ctx, &from, &path, ctx.kernel.vfs.rename(&from, &path, &to, &path2))
+                noted(ctx, &from, &path, ctx.kernel.vfs.rename(&from, &path, &to, &path2))?;
+                named(ctx, &to, &path2);
+                Ok(())
             })
         },
     )?;

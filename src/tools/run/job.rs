@@ -7,7 +7,7 @@ use super::super::editor;
 use super::super::guard::kernel_policy;
 use super::super::{Call, SkillOptions, ToolError, Toolset};
 use super::deliver::{report, report_streams};
-use super::outputs::{Wanted, export};
+use super::outputs::{Own, Wanted, export};
 use super::{Input, Mode, RunResult, RunSkill};
 use crate::Outcome;
 use crate::executor::{Command, Workspace};
@@ -206,7 +206,10 @@ impl Prepared {
         report(&mut self.result, outcome);
         let collected = match &self.wanted {
             Some(wanted) => collect(&*self.workspace, &wanted.patterns, &self.variables, &wanted.limits).await?,
-            None => export(&*self.workspace, &self.variables, self.began).await?,
+            None => {
+                let own = outcome.written.as_ref().map_or(Own::ChangedSince(self.began), Own::Written);
+                export(&*self.workspace, &self.variables, &own).await?
+            }
         };
         self.job.deliver(collected, self.wanted.as_ref(), outcome, &mut self.result, context).await?;
         Ok(self.result)

@@ -1,5 +1,7 @@
 //! Which files a run is to return.
 
+use std::collections::BTreeSet;
+
 use super::super::ToolError;
 use super::super::output::Inline;
 use super::{Job, Outputs};
@@ -75,11 +77,34 @@ impl Job {
     }
 }
 
-/// Collects the files in the folder for outputs that are new since a run began.
+/// Which files are a run's own.
+#[derive(Debug)]
+pub(super) enum Own<'a> {
+    /// Those under these absolute paths.
+    Written(&'a BTreeSet<String>),
+    /// Nobody followed what it wrote: those that have changed since it began, ns since 1970.
+    ChangedSince(i64),
+}
+
+impl Own<'_> {
+    fn has(&self, entry: &Entry, variables: &Variables) -> bool {
+        match self {
+            Self::ChangedSince(began) => entry.modified >= began - CLOCK_SLACK,
+            // The path, or that of a folder that was renamed with the file in it.
+            Self::Written(paths) => {
+                let path = variables.absolute(&entry.path);
+                std::iter::successors(Some(path.as_str()), |path| path.rsplit_once('/').map(|(folder, _)| folder))
+                    .any(|path| paths.contains(path))
+            }
+        }
+    }
+}
+
+/// Collects the files in the folder for outputs that are a run's own.
 pub(super) async fn export(
     workspace: &dyn Workspace,
     variables: &Variables,
-    began: i64,
+    own: &Own<'_>,
 ) -> Result<Collected, ExecutorError> {
     const DEPTH_MAX: usize = 64;
     const LOOKED_AT_MAX: usize = 10_000;
@@ -90,9 +115,9 @@ pub(super) async fn export(
         Err(ExecutorError::File(_)) => return Ok(Collected::default()),
         Err(error) => return Err(error),
     };
-    let is_new = |entry: &Entry| entry.kind == EntryKind::File && entry.modified >= began - CLOCK_SLACK;
+    let is_own = |entry: &Entry| entry.kind == EntryKind::File && own.has(entry, variables);
     let names: Vec<String> =
-        listing.entries.into_iter().filter(is_new).map(|entry| globset::escape(&entry.path)).collect();
+        listing.entries.into_iter().filter(is_own).map(|entry| globset::escape(&entry.path)).collect();
     if names.is_empty() {
         return Ok(Collected::default());
     }
