@@ -63,6 +63,7 @@ type Line = (&'static [&'static str], &'static str);
 const TOOLS: &[Line] = &[
     (&["skill_search"], "skill_search finds skills by words, the best first."),
     (&["skill_list"], "skill_list names the skills there are."),
+    (&["Skill"], "Skill returns a skill's instructions."),
     (&["skill_load"], "skill_load brings a skill's instructions, and documents with them if you name some."),
     (&["skill_list_docs"], "skill_list_docs names the documents of a skill."),
     (&["skill_select_docs"], "skill_select_docs adds, replaces or clears the documents that are shown."),

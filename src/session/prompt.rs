@@ -22,13 +22,16 @@ pub enum MessageShape {
 
 impl Session {
     /// What the model is to be told now: the skills that it may use, guidance, and what is loaded. Empty when there is
-    /// no skill. What cannot be read any more is left out, and told by [`take_warnings`](Self::take_warnings).
+    /// no skill. A skill whose body is in the conversation is shown again only for documents that were selected since.
+    /// What cannot be read any more is left out, and told by [`take_warnings`](Self::take_warnings).
     ///
     /// With [`LoadMode::Once`](super::state::LoadMode::Once) call [`end_prompt`](Self::end_prompt) when it was sent.
     pub fn system_prompt(&self, options: &PromptOptions) -> SystemPrompt {
         let view = self.view();
         let overview = overview(&view);
-        let loaded: Vec<_> = self.loaded().iter().filter_map(|loaded| self.loaded_skill(&view, loaded)).collect();
+        let loaded = self.loaded();
+        let shown = loaded.iter().filter(|loaded| !loaded.in_conversation || loaded.documents != Selection::None);
+        let loaded: Vec<_> = shown.filter_map(|loaded| self.loaded_skill(&view, loaded)).collect();
         SystemPrompt::new(&overview, &loaded, options)
     }
 

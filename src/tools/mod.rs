@@ -25,6 +25,7 @@ mod search;
 mod select;
 mod spec;
 mod toolset;
+mod use_skill;
 
 pub use crate::prompt::Profile;
 pub use code::{ExecuteCode, Language};
@@ -47,3 +48,4 @@ pub use search::SearchSkills;
 pub use select::{SelectTools, SelectedTools};
 pub use spec::{ToolName, ToolSpec};
 pub use toolset::{Answer, Call, Toolset};
+pub use use_skill::UseSkill;

@@ -51,6 +51,7 @@ pub struct SkillOptions {
 #[derive(Clone, Debug, Default)]
 pub struct ToolOptions {
     pub(super) profile: Profile,
+    pub(super) with: BTreeSet<ToolName>,
     pub(super) without: BTreeSet<ToolName>,
     pub(super) compat: Compat,
     pub(super) run: RunDefaults,
@@ -79,7 +80,9 @@ impl ToolOptions {
     /// The tools that are offered, in their order.
     pub fn tools(&self) -> Vec<ToolName> {
         let profile = self.profile.tools();
-        let offered = |name: &ToolName| profile.contains(name.as_str()) && !self.without.contains(name);
+        let offered = |name: &ToolName| {
+            (profile.contains(name.as_str()) || self.with.contains(name)) && !self.without.contains(name)
+        };
         ToolName::ALL.iter().copied().filter(offered).collect()
     }
 }
@@ -89,6 +92,13 @@ impl ToolOptionsBuilder {
     #[must_use]
     pub fn profile(mut self, profile: Profile) -> Self {
         self.0.profile = profile;
+        self
+    }
+
+    /// Offers a tool besides those of the profile.
+    #[must_use]
+    pub fn with(mut self, tool: ToolName) -> Self {
+        self.0.with.insert(tool);
         self
     }
 

@@ -81,6 +81,8 @@ tool_names! {
     WorkspaceEdit = "workspace_edit",
     /// Saves a file as an artifact.
     WorkspaceSaveArtifact = "workspace_save_artifact",
+    /// Loads a skill and answers its body. In no profile: [`with`](super::ToolOptionsBuilder::with) offers it.
+    Skill = "Skill",
 }
 
 impl ToolName {
@@ -179,6 +181,11 @@ impl ToolName {
                 "Saves a file of the workspace as a versioned artifact that outlives the session. Call it for results \
                  that the user is to keep."
             }
+            Self::Skill => {
+                "Uses a skill: returns its whole instructions, and names its files. Call it with the skill's name as \
+                 `command` when a task fits the skill's description, before you do anything else for the task; then \
+                 follow the instructions. `args` is what the skill is to work on."
+            }
         }
     }
 }
@@ -186,6 +193,11 @@ impl ToolName {
 /// The JSON Schema of a tool's arguments, without references, so that all model APIs take it. `skill` is an enum of the
 /// names when these are not too many.
 pub(super) fn parameters<T: JsonSchema>(skills: &[&str]) -> Value {
+    parameters_naming::<T>("skill", skills)
+}
+
+/// As [`parameters`], where the skill's name is in another field.
+pub(super) fn parameters_naming<T: JsonSchema>(field: &str, skills: &[&str]) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     if let Some(object) = schema.as_object_mut() {
@@ -195,7 +207,7 @@ pub(super) fn parameters<T: JsonSchema>(skills: &[&str]) -> Value {
         // A type without fields.
         object.entry("properties").or_insert_with(|| json!({}));
     }
-    if let Some(skill) = schema.pointer_mut("/properties/skill").and_then(Value::as_object_mut)
+    if let Some(skill) = schema["properties"].get_mut(field).and_then(Value::as_object_mut)
         && (1..=ENUM_MAX).contains(&skills.len())
     {
         skill.insert("enum".to_owned(), json!(skills));

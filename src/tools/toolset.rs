@@ -20,7 +20,8 @@ use super::run::RunSkill;
 use super::save::SaveArtifact;
 use super::search::SearchSkills;
 use super::select::SelectTools;
-use super::spec::{ToolName, ToolSpec, parameters};
+use super::spec::{ToolName, ToolSpec, parameters, parameters_naming};
+use super::use_skill::UseSkill;
 use crate::policy::CommandPolicy;
 use crate::session::Session;
 use crate::session::state::StateDelta;
@@ -103,6 +104,7 @@ impl Toolset {
                     ToolName::WorkspaceWrite => parameters::<WriteFile>(&skills),
                     ToolName::WorkspaceEdit => parameters::<EditFile>(&skills),
                     ToolName::WorkspaceSaveArtifact => parameters::<SaveArtifact>(&skills),
+                    ToolName::Skill => parameters_naming::<UseSkill>("command", &skills),
                 },
             })
             .chain(self.active_functions().iter().map(|function| function.spec().clone()))
@@ -209,6 +211,7 @@ impl Toolset {
             ToolName::WorkspaceWrite => json(self.workspace_write(read(tool, arguments)?).await?),
             ToolName::WorkspaceEdit => json(self.workspace_edit(read(tool, arguments)?).await?),
             ToolName::WorkspaceSaveArtifact => json(self.workspace_save_artifact(read(tool, arguments)?, call).await?),
+            ToolName::Skill => json(self.use_skill(read(tool, arguments)?, call).await?),
         }
     }
 }

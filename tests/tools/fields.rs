@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use wskill::tools::ToolName;
+
 use super::support::Place;
 
 #[tokio::test]
@@ -16,10 +18,11 @@ async fn every_field_of_a_schema_is_in_a_test() {
         include_str!("interactive.rs"),
         include_str!("outputs.rs"),
         include_str!("run.rs"),
+        include_str!("use_skill.rs"),
     ]
     .concat();
     let place = Place::new();
-    let tools = place.tools().await;
+    let tools = place.tools_with(|options| options.with(ToolName::Skill)).await;
     let mut missing = BTreeSet::new();
     for spec in tools.0.specs() {
         assert!(tests.contains(&format!("\"{}\"", spec.name)), "{} is not called", spec.name);

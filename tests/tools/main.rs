@@ -11,3 +11,4 @@ mod outputs;
 mod run;
 mod sessions;
 mod support;
+mod use_skill;

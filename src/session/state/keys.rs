@@ -49,16 +49,19 @@ pub enum Part {
     Documents,
     /// Which tools are selected.
     Tools,
+    /// That its body is in the conversation, and so not in the prompt. A key of this project's own.
+    InConversation,
 }
 
 impl Part {
-    pub const ALL: [Self; 3] = [Self::Loaded, Self::Documents, Self::Tools];
+    pub const ALL: [Self; 4] = [Self::Loaded, Self::Documents, Self::Tools, Self::InConversation];
 
     fn name(self) -> &'static str {
         match self {
             Self::Loaded => "loaded",
             Self::Documents => "docs",
             Self::Tools => "tools",
+            Self::InConversation => "in_conversation",
         }
     }
 }

@@ -19,6 +19,8 @@ pub struct Loaded {
     pub documents: Selection,
     /// Which of its tools are active.
     pub tools: Selection,
+    /// Whether its body is in the conversation already, as the result of a call.
+    pub in_conversation: bool,
 }
 
 /// A state as one agent sees it. Operations answer with the change that they are; nothing is changed here.
@@ -46,6 +48,7 @@ impl Skills<'_> {
         let with_selections = |name: String| Loaded {
             documents: self.selection(Part::Documents, &name),
             tools: self.selection(Part::Tools, &name),
+            in_conversation: self.has_flag(Part::InConversation, &name),
             name,
         };
         self.names().into_iter().map(with_selections).collect()
@@ -53,7 +56,7 @@ impl Skills<'_> {
 
     /// Whether a skill is loaded.
     pub fn is_loaded(&self, skill: &str) -> bool {
-        Lifetime::ALL.into_iter().any(|lifetime| self.is_loaded_for(lifetime, skill.trim()))
+        self.has_flag(Part::Loaded, skill.trim())
     }
 
     /// Which documents of a skill are selected, whether it is loaded or not.
@@ -75,7 +78,7 @@ impl Skills<'_> {
                 for (name, value) in self.state.below(&prefix) {
                     let (readable, expected) = match part {
                         _ if name.trim().is_empty() => (false, "the name of a skill in the key"),
-                        Part::Loaded => (value::flag(value).is_some(), value::FLAG),
+                        Part::Loaded | Part::InConversation => (value::flag(value).is_some(), value::FLAG),
                         Part::Documents | Part::Tools => (value::selection(value).is_some(), value::SELECTION),
                     };
                     if !readable {
@@ -100,6 +103,18 @@ impl Skills<'_> {
     pub fn load(&self, skill: &str, documents: &Selection, tools: &Selection) -> StateDelta {
         let mut delta = StateDelta::default();
         self.load_into(&mut delta, skill.trim(), documents, tools);
+        for lifetime in Lifetime::ALL {
+            self.remove_into(&mut delta, self.keys.key(lifetime, Part::InConversation, skill.trim()));
+        }
+        self.order_into(&mut delta, &[skill.trim()], &BTreeSet::new());
+        delta
+    }
+
+    /// Loads a skill whose body the conversation shows: the prompt leaves it out.
+    pub fn load_in_conversation(&self, skill: &str, tools: &Selection) -> StateDelta {
+        let mut delta = StateDelta::default();
+        self.load_into(&mut delta, skill.trim(), &Selection::None, tools);
+        self.put_into(&mut delta, self.lifetime(skill.trim()), Part::InConversation, skill.trim(), Value::from("1"));
         self.order_into(&mut delta, &[skill.trim()], &BTreeSet::new());
         delta
     }
@@ -231,7 +246,15 @@ impl Skills<'_> {
     }
 
     fn is_loaded_for(&self, lifetime: Lifetime, skill: &str) -> bool {
-        let value = self.state.get(&self.keys.key(lifetime, Part::Loaded, skill));
+        self.has_flag_for(lifetime, Part::Loaded, skill)
+    }
+
+    fn has_flag(&self, part: Part, skill: &str) -> bool {
+        Lifetime::ALL.into_iter().any(|lifetime| self.has_flag_for(lifetime, part, skill))
+    }
+
+    fn has_flag_for(&self, lifetime: Lifetime, part: Part, skill: &str) -> bool {
+        let value = self.state.get(&self.keys.key(lifetime, part, skill));
         !skill.is_empty() && value.and_then(value::flag) == Some(true)
     }
 
