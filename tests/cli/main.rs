@@ -14,6 +14,7 @@ mod server;
 
 mod cache;
 mod component;
+mod crash;
 mod errors;
 mod help;
 mod hints;
