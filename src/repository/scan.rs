@@ -250,10 +250,10 @@ fn read(file: Box<Path>, root: usize) -> Option<Found> {
 
 /// Does something with each item of a list, on several threads when it is long; the answers in the list's order.
 fn shared<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
-    if items.len() < MANY || threads == 1 {
+    if items.len() < MANY {
         return items.iter().map(work).collect();
     }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
     let work = &work;
     std::thread::scope(|scope| {
         let chunks = items.chunks(items.len().div_ceil(threads));

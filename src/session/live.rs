@@ -373,7 +373,7 @@ impl Session {
     pub async fn record_outputs(&self, record: OutputRecord) -> Result<(), SessionError> {
         let workspace = self.workspace().await?;
         let mut metadata = self.metadata.lock().await;
-        metadata.outputs.push(record);
+        metadata.add_outputs(record);
         Ok(metadata.write(&*workspace).await?)
     }
 

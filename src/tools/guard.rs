@@ -108,8 +108,12 @@ impl Toolset {
 
     /// What the loaded skills let a model call.
     fn restrictions(&self) -> AllowedTools {
-        let view = self.session().view();
         let loaded = self.session().loaded();
+        if loaded.is_empty() {
+            // Skills are not looked for once more.
+            return AllowedTools::default();
+        }
+        let view = self.session().view();
         let skills = loaded.iter().filter_map(|loaded| view.open(&loaded.name).ok());
         AllowedTools::new(skills.map(|skill| {
             let tools = skill.manifest().allowed_tools.clone();

@@ -36,7 +36,7 @@ pub struct Metadata {
     pub skills: BTreeMap<String, SkillRecord>,
     /// The inputs, in the order in which they came.
     pub inputs: Vec<InputRecord>,
-    /// The outputs that were asked for, in the order of the calls.
+    /// The outputs that were asked for, in the order of the last calls that did.
     pub outputs: Vec<OutputRecord>,
 }
 
@@ -135,6 +135,13 @@ impl Metadata {
             })
         };
         links.filter_map(spec).collect()
+    }
+
+    /// Records outputs, in place of what was recorded the last time they were asked for and saved alike: an agent that
+    /// does the same again and again does not make the file grow.
+    pub(crate) fn add_outputs(&mut self, record: OutputRecord) {
+        self.outputs.retain(|known| known.globs != record.globs || known.saved_as != record.saved_as);
+        self.outputs.push(record);
     }
 
     /// Writes it.
