@@ -17,13 +17,13 @@ use super::state::{
 };
 use super::store::{SessionUpdate, StoredSession};
 use crate::artifact::{Artifact, ArtifactName, ArtifactRef, SavedArtifact, SessionKey};
-use crate::executor::{StagedSkill, Workspace};
+use crate::executor::{Link, StagedSkill, Workspace};
 use crate::policy::TrustDecision;
 use crate::repository::{Caller, Entry, View};
 use crate::skill::{Host, Skill};
 use crate::source::{Sha256Sum, tree_digest, trust_digest};
 use crate::workspace::{
-    InputError, InputSource, InputSpec, Metadata, OutputRecord, SkillRecord, StagedInput, now_ms, stage,
+    INPUTS, InputError, InputSource, InputSpec, Metadata, OutputRecord, SkillRecord, StagedInput, now_ms, stage,
 };
 
 /// The system that scripts see in the sandbox.
@@ -226,6 +226,9 @@ impl Session {
             let update = SessionUpdate { workspace: Some(name.clone()), ..SessionUpdate::default() };
             self.shared.store.update(&self.key, &update).await?;
             *self.workspace_name.lock().unwrap_or_else(PoisonError::into_inner) = Some(name);
+        }
+        if let Some(folder) = &self.shared.inputs_folder {
+            workspace.link(&Link { host: folder.clone(), path: INPUTS.to_owned() }).await?;
         }
         let (mut metadata, warning) = Metadata::read(&*workspace).await?;
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warning);
@@ -446,6 +449,10 @@ impl InputSource for Inputs<'_> {
 
     fn roots(&self) -> &[PathBuf] {
         &self.0.shared.host_roots
+    }
+
+    fn shows_inputs_folder(&self) -> bool {
+        self.0.shared.inputs_folder.is_some()
     }
 }
 

@@ -51,6 +51,7 @@ pub(super) struct Shared {
     /// The sandbox's commands, for what skills need; asked for by the first skill that needs some.
     pub(super) commands: OnceLock<BTreeSet<String>>,
     pub(super) host_roots: Vec<PathBuf>,
+    pub(super) inputs_folder: Option<PathBuf>,
     pub(super) trust: Option<(TrustMode, TrustStore)>,
     open: Mutex<HashMap<SessionKey, Arc<Slot>>>,
 }
@@ -69,6 +70,7 @@ pub struct SessionsBuilder {
     max_loaded: Option<usize>,
     agent: String,
     host_roots: Vec<PathBuf>,
+    inputs_folder: Option<PathBuf>,
     trust: Option<(TrustMode, TrustStore)>,
 }
 
@@ -122,6 +124,14 @@ impl SessionsBuilder {
         self
     }
 
+    /// Shows a folder of the host, read-only, as `work/inputs` of each workspace. Inputs of calls go to `work/` then.
+    /// Default: none.
+    #[must_use]
+    pub fn inputs_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.inputs_folder = Some(folder.into());
+        self
+    }
+
     /// Runs only skills whose files are trusted as they are. With [`TrustMode::Ask`] a skill that is not is an error too,
     /// which says what to trust: who asks the user then calls [`TrustStore::trust`]. Default: all skills run.
     #[must_use]
@@ -149,6 +159,7 @@ impl SessionsBuilder {
             agent: self.agent,
             // One that is not there allows nothing.
             host_roots: self.host_roots.iter().filter_map(|root| root.canonicalize().ok()).collect(),
+            inputs_folder: self.inputs_folder,
             trust: self.trust,
             commands: OnceLock::new(),
             open: Mutex::default(),
@@ -168,6 +179,7 @@ impl Sessions {
             max_loaded: None,
             agent: String::new(),
             host_roots: Vec::new(),
+            inputs_folder: None,
             trust: None,
         }
     }

@@ -17,7 +17,7 @@ const SIZE_MAX: usize = 64 << 20;
 /// The most files of a folder that is copied.
 const FILES_MAX: usize = 10_000;
 /// Where inputs go by default.
-const FOLDER: &str = "work/inputs";
+pub(crate) const INPUTS: &str = "work/inputs";
 
 /// How an input gets into the workspace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,6 +85,9 @@ pub enum InputError {
     /// The place is outside of the folders of the workspace.
     #[error("`{0}` is no place for an input; name a path below work/, out/ or runs/")]
     Place(String),
+    /// The place is below the host's folder of inputs, which is read-only.
+    #[error("`{0}` is in a folder of the host that is shown read-only; name another place below work/")]
+    View(String),
     /// Only files and folders of the host, and of skills, can be linked.
     #[error("`{0}` cannot be linked, only copied; leave the mode out")]
     Mode(String),
@@ -124,6 +127,11 @@ pub trait InputSource: Send + Sync {
 
     /// The folders of the host below which `host://` may lead, without links.
     fn roots(&self) -> &[PathBuf];
+
+    /// Whether `work/inputs` is a folder of the host, so that inputs without a place go to `work/`.
+    fn shows_inputs_folder(&self) -> bool {
+        false
+    }
 }
 
 /// An input that is in the workspace now.
@@ -203,13 +211,13 @@ fn place(to: Option<&str>, base_name: &str) -> Result<String, InputError> {
     let plain = given.strip_prefix("/workspace/").unwrap_or(given);
     let path = normalise(plain).ok_or_else(wrong)?;
     let path = match path.as_str() {
-        "" | "inputs" => FOLDER.to_owned(),
+        "" | "inputs" => INPUTS.to_owned(),
         path => match path.strip_prefix("inputs/") {
-            Some(rest) => format!("{FOLDER}/{rest}"),
+            Some(rest) => format!("{INPUTS}/{rest}"),
             None => path.to_owned(),
         },
     };
-    let path = if folder || path == FOLDER { format!("{path}/{base_name}") } else { path };
+    let path = if folder || path == INPUTS { format!("{path}/{base_name}") } else { path };
     let top = path.split('/').next().unwrap_or_default();
     if !["work", "out", "runs"].contains(&top) || !path.contains('/') {
         return Err(wrong());
@@ -267,7 +275,12 @@ struct Staging<'a> {
 impl Staging<'_> {
     async fn stage(self) -> Result<StagedInput, InputError> {
         let base_name = self.input.from.base_name();
-        let mut to = place(self.input.to.as_deref(), &base_name)?;
+        let is_view = self.source.shows_inputs_folder();
+        let asked = self.input.to.as_deref().or(is_view.then_some("work/"));
+        let mut to = place(asked, &base_name)?;
+        if is_view && Path::new(&to).starts_with(INPUTS) {
+            return Err(InputError::View(to));
+        }
         let known = self.metadata.inputs.iter().rev().find(|record| record.from == self.input.text);
         match known {
             Some(record) if self.input.to.is_none() => {

@@ -9,6 +9,7 @@ mod outputs;
 mod variables;
 
 pub use cwd::{CwdError, resolve_cwd, strict_cwd};
+pub(crate) use inputs::INPUTS;
 pub use inputs::{InputError, InputMode, InputRef, InputSource, InputSpec, StagedInput, stage};
 pub(crate) use metadata::now_ms;
 pub use metadata::{InputRecord, METADATA_FILE, Metadata, OutputRecord, SkillRecord};

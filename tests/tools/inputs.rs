@@ -81,3 +81,24 @@ async fn names_do_not_collide_and_versions_can_be_pinned() {
     tools.call("workspace_save_artifact", json!({"path": "work/a/x.txt"})).await;
     assert_eq!(tools.call("skill_run", pinned).await["stdout"], "1");
 }
+
+#[tokio::test]
+async fn a_folder_of_the_host_is_shown_as_inputs() {
+    let place = Place::new();
+    place.write("shared/data.csv", "x,y\n");
+    let shared = place.path().join("shared").canonicalize().unwrap();
+    let sessions = place.sessions(|builder| builder.inputs_folder(&shared));
+    let session = sessions.open(&SessionKey::new("", "", "s").unwrap()).await.unwrap();
+    let tools = Tools(Toolset::new(session, ToolOptions::builder().profile(Profile::Full).build()));
+    let result =
+        tools.run("cat inputs/data.csv $WORK_DIR/inputs/data.csv; echo x > inputs/new || echo read-only").await;
+    assert_eq!(result["stdout"], "x,y\nx,y\nread-only\n", "{result}");
+    // Inputs of calls find another place, and are refused where nothing can be written.
+    let from = "skill://notes/assets/a.csv";
+    let call = json!({"skill": "notes", "command": "cat work/a.csv", "inputs": [{"from": from}]});
+    assert_eq!(tools.call("skill_run", call).await["stdout"], "a,b\n1,2\n");
+    let call = json!({"skill": "notes", "command": "true", "inputs": [{"from": from, "to": "inputs/b.csv"}]});
+    let error = tools.error("skill_run", call).await;
+    assert!(error.contains("`work/inputs/b.csv` is in a folder of the host that is shown read-only"), "{error}");
+    assert_eq!(std::fs::read_dir(&shared).unwrap().count(), 1);
+}
