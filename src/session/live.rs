@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use tokio::sync::OnceCell;
+use tracing::Span;
 
 use super::error::SessionError;
 use super::registry::Shared;
@@ -215,12 +216,14 @@ impl Session {
         Ok(Arc::clone(workspace))
     }
 
+    #[tracing::instrument(name = "workspace.create", skip_all, fields(exec_id = self.key.session(), path))]
     async fn open_workspace(&self) -> Result<Arc<dyn Workspace>, SessionError> {
         let known = self.workspace_name.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (name, is_new) = match known {
             Some(name) => (name, false),
             None => (workspace_name(&self.key), true),
         };
+        Span::current().record("path", &name);
         let workspace = self.shared.executor.open(&name).await?;
         if is_new {
             let update = SessionUpdate { workspace: Some(name.clone()), ..SessionUpdate::default() };
@@ -260,8 +263,12 @@ impl Session {
     ///
     /// # Errors
     /// When the skill cannot be staged.
+    #[tracing::instrument(name = "workspace.stage.dir", skip_all, fields(
+        exec_id = self.key.session(), host_path = %skill.folder().display(), to = skill.name(), mount_used,
+    ))]
     pub async fn stage(&self, skill: &Skill) -> Result<Arc<dyn Workspace>, SessionError> {
         let workspace = self.workspace().await?;
+        Span::current().record("mount_used", workspace.mounts_skills());
         let name = skill.name();
         let stamp = Stamp::of(skill);
         let known = self.staged.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
@@ -357,6 +364,9 @@ impl Session {
     ///
     /// # Errors
     /// The workspace's failures; the inner result has the number of the first input that cannot be had, and why.
+    #[tracing::instrument(name = "workspace.stage.files", skip_all, fields(
+        exec_id = self.key.session(), count = inputs.len(),
+    ))]
     pub async fn stage_inputs(
         &self,
         workspace: &dyn Workspace,

@@ -239,6 +239,7 @@ impl Sessions {
     ///
     /// # Errors
     /// When a part of it cannot be deleted; calling it again goes on.
+    #[tracing::instrument(name = "workspace.cleanup", skip_all, fields(exec_id = key.session()))]
     pub async fn remove(&self, key: &SessionKey) -> Result<bool, SessionError> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
         let stored = self.0.store.load(key).await?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tracing::Instrument as _;
 
 use super::arguments::{number, texts};
 use super::run::Job;
@@ -66,7 +67,8 @@ impl Toolset {
             Language::Python => ("python3", format!("{folder}/code.py")),
             Language::Bash => ("bash", format!("{folder}/code.sh")),
         };
-        workspace.write(&file, call.code.as_bytes(), 0o644).await?;
+        let span = tracing::info_span!("workspace.inline", exec_id = self.session().key().session(), path = file);
+        workspace.write(&file, call.code.as_bytes(), 0o644).instrument(span).await?;
         let argv = vec![interpreter.to_owned(), format!("{}/{file}", workspace.root())];
         let request = RunSkill {
             stdin: call.stdin,

@@ -11,5 +11,6 @@ mod interactive;
 mod outputs;
 mod run;
 mod sessions;
+mod spans;
 mod support;
 mod use_skill;

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tracing::Span;
+
 use super::super::editor;
 use super::super::guard::kernel_policy;
 use super::super::{Call, SkillOptions, ToolError, Toolset};
@@ -47,7 +49,7 @@ impl Job {
     /// Runs it and collects what it leaves.
     pub async fn run(self, context: &mut Call) -> Result<RunResult, ToolError> {
         let (prepared, command) = self.prepare(context).await?;
-        let outcome = prepared.workspace.run(command).await?;
+        let outcome = prepared.run(command).await?;
         let mut result = prepared.finish(&outcome, context).await?;
         report_streams(&mut result, &outcome);
         Ok(result)
@@ -201,7 +203,25 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    #[tracing::instrument(name = "workspace.run", skip_all, fields(
+        exec_id = self.job.session().key().session(),
+        cmd = self.job.argv.join(" "),
+        cwd = command.cwd,
+        exit_code,
+        timed_out,
+    ))]
+    async fn run(&self, command: Command) -> Result<Outcome, ToolError> {
+        let outcome = self.workspace.run(command).await?;
+        Span::current().record("exit_code", outcome.exit_code).record("timed_out", outcome.timed_out());
+        Ok(outcome)
+    }
+
     /// Collects what the command has left.
+    #[tracing::instrument(name = "workspace.collect", skip_all, fields(
+        exec_id = self.job.session().key().session(),
+        patterns = self.wanted.as_ref().map_or(0, |wanted| wanted.globs.len()),
+        count,
+    ))]
     pub async fn finish(mut self, outcome: &Outcome, context: &mut Call) -> Result<RunResult, ToolError> {
         report(&mut self.result, outcome);
         let collected = match &self.wanted {
@@ -211,6 +231,7 @@ impl Prepared {
                 export(&*self.workspace, &self.variables, &own).await?
             }
         };
+        Span::current().record("count", collected.files.len());
         self.job.deliver(collected, self.wanted.as_ref(), outcome, &mut self.result, context).await?;
         Ok(self.result)
     }
