@@ -5,5 +5,8 @@
 mod common;
 mod container;
 mod local;
+mod remote;
+#[path = "../../examples/remote_executor.rs"]
+mod remote_executor;
 mod sandbox;
 mod support;
