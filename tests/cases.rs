@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use common::{block_on, runtime, stderr, stdout};
@@ -87,17 +87,32 @@ impl Case {
     }
 }
 
+/// A folder of this folder.
+fn tests_folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+}
+
+/// All rows of a folder. A file is a list of rows, or such a list beside the version of the bash that it came from.
+fn read_folder(folder: &str) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    for entry in fs::read_dir(tests_folder(folder)).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "json") || path.ends_with("features.json") {
+            continue;
+        }
+        let mut content: serde_json::Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        if let Some(rows) = content.get_mut("rows").map(serde_json::Value::take) {
+            assert!(content["bash"].as_str().is_some_and(|version| version.starts_with("5.2.")), "{path:?}: {content}");
+            content = rows;
+        }
+        cases.extend(serde_json::from_value::<Vec<Case>>(content).unwrap_or_else(|error| panic!("{path:?}: {error}")));
+    }
+    cases
+}
+
 /// Runs all rows of a folder, some at a time.
 fn run_folder(folder: &str, at_least: usize) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
-    let mut cases: Vec<Case> = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "json") {
-            let text = fs::read_to_string(&path).unwrap();
-            cases.extend(serde_json::from_str::<Vec<Case>>(&text).unwrap_or_else(|error| panic!("{path:?}: {error}")));
-        }
-    }
+    let cases = read_folder(folder);
     assert!(cases.len() >= at_least, "only {} rows", cases.len());
     let next = std::sync::atomic::AtomicUsize::new(0);
     let wrong = std::sync::Mutex::new(Vec::new());
@@ -119,6 +134,25 @@ fn run_folder(folder: &str, at_least: usize) {
 #[test]
 fn the_shell_answers_as_gnu_bash() {
     run_folder("shell_cases", 100);
+}
+
+#[test]
+fn the_answers_are_those_of_this_machines_bash() {
+    let test = "the_answers_are_those_of_this_machines_bash";
+    if !common::client_tests(test, "GNU bash, of the version that the rows were recorded from, and python3") {
+        return;
+    }
+    let oracle = std::process::Command::new(tests_folder("oracle.sh")).arg("--check").output();
+    let Ok(output) = oracle else {
+        println!("{test}: skipped: no bash");
+        return;
+    };
+    let told = String::from_utf8_lossy(&output.stdout);
+    match output.status.code() {
+        Some(0) => {}
+        Some(77) => println!("{test}: skipped: {told}"),
+        _ => panic!("{told}\n{}", String::from_utf8_lossy(&output.stderr)),
+    }
 }
 
 #[test]
