@@ -113,12 +113,14 @@ impl Shell {
             match self.next_command(&mut parser) {
                 Ok(None) => break Ok(self.st.status),
                 Ok(Some(list)) => {
+                    self.command_number += u32::from(!self.from_string);
                     if self.st.opts.noexec {
                         continue;
                     }
                     match self.run_list(&list) {
                         Ok(_) => {}
-                        Err(Unwind::Discard(status)) => {
+                        Err(Unwind::Top(status)) if self.from_string => break Err(Unwind::Exit(status)),
+                        Err(Unwind::Discard(status) | Unwind::Top(status)) => {
                             self.st.status = status;
                             self.st.errexit_off = 0;
                             self.st.loops = 0;
@@ -135,12 +137,11 @@ impl Shell {
                 }
                 Err(error) => {
                     self.syntax_error(&error);
-                    self.st.status = 2;
-                    if self.from_stdin && !error.at_end {
-                        // bash gives up a script on standard input as well.
-                        break Err(Unwind::Exit(2));
+                    if !error.keeps_status {
+                        self.st.status = 2;
                     }
-                    break Err(Unwind::Exit(2));
+                    // A script on standard input is given up as well.
+                    break Err(Unwind::Exit(self.st.status));
                 }
             }
         };
@@ -179,18 +180,24 @@ impl Shell {
     /// Prints a syntax error as bash does.
     pub fn syntax_error(&mut self, error: &ParseError) {
         self.flush_out();
-        let mut prefix = self.st.arg0.to_vec();
+        let mut start = self.st.arg0.to_vec();
         if self.from_string && self.eval_depth == 0 {
-            prefix.extend_from_slice(b": -c");
+            start.extend_from_slice(b": -c");
         } else if self.eval_depth > 0 {
-            prefix.extend_from_slice(b": eval");
+            start.extend_from_slice(b": eval");
         }
-        prefix.extend_from_slice(format!(": line {}: ", error.line).as_bytes());
-        let mut text = prefix.clone();
-        text.extend_from_slice(error.message.as_bytes());
-        text.push(b'\n');
+        let prefix = |line: u32| [start.as_slice(), format!(": line {line}: ").as_bytes()].concat();
+        let mut text = Vec::new();
+        let own = (error.line, error.message.clone());
+        for (line, message) in std::iter::once(&own).chain(&error.further) {
+            if !message.is_empty() {
+                text.extend_from_slice(&prefix(*line));
+                text.extend_from_slice(message.as_bytes());
+                text.push(b'\n');
+            }
+        }
         if let Some(line) = &error.source_line {
-            text.extend_from_slice(&prefix);
+            text.extend_from_slice(&prefix(error.line));
             text.push(b'`');
             text.extend_from_slice(line);
             text.extend_from_slice(b"'\n");

@@ -1,11 +1,22 @@
 //! The expression between `[[` and `]]`.
 
 use super::word::Stop;
-use super::{Parser, Result};
+use super::{ParseError, Parser, Result};
 use crate::ast::{Cond, CondOp, Word};
 
 /// Operators `-x` with one operand.
 pub const UNARY_TESTS: &[u8] = b"abcdefghknoprstuvwxzGLNORS";
+
+/// A token where an operand or operator is expected.
+#[derive(PartialEq)]
+enum Token {
+    Word,
+    /// The number before a redirection.
+    Number,
+    /// An operator, a newline or `]]`.
+    Other(String),
+    End,
+}
 
 impl Parser<'_> {
     /// After `[[`: the expression and the closing `]]`.
@@ -13,27 +24,57 @@ impl Parser<'_> {
         self.enter()?;
         let cond = self.cond_or()?;
         self.skip_newlines()?;
-        if !(self.looking_at(b"]]") && self.at(2).is_none_or(super::is_meta)) {
-            return Err(self.cond_error());
+        if !self.cond_closes() {
+            return Err(match self.cond_token() {
+                Token::End => self.cond_error("unexpected EOF while looking for `]]'".into()),
+                Token::Other(token) => self.cond_error(format!(
+                    "syntax error in conditional expression: unexpected token `{token}'"
+                )),
+                Token::Word | Token::Number => self.cond_error("syntax error in conditional expression".into()),
+            });
         }
         self.pos += 2;
         self.leave();
         Ok(cond)
     }
 
-    fn cond_error(&mut self) -> super::ParseError {
+    /// Whether `]]` comes next.
+    fn cond_closes(&mut self) -> bool {
+        self.looking_at(b"]]") && self.at(2).is_none_or(super::is_meta)
+    }
+
+    /// An error in the expression. bash gives up the whole text for it, but keeps `$?` unless the text ended too early.
+    fn cond_error(&mut self, message: String) -> ParseError {
+        let mut error = self.error(message);
+        let newline_only = self.raw() == Some(b'\n') && self.buf.get(self.pos + 1).is_none() && {
+            self.pos += 1;
+            self.raw().is_none()
+        };
+        error.at_end = newline_only || self.raw().is_none();
+        error.keeps_status = !error.at_end;
+        error
+    }
+
+    /// What stands at the current position, as bash's messages tell it.
+    fn cond_token(&mut self) -> Token {
+        self.skip_blank();
+        let digits = self.buf[self.pos.min(self.buf.len())..]
+            .iter()
+            .take_while(|c| c.is_ascii_digit())
+            .count();
         match self.cur() {
-            None => self.unexpected_end(),
-            Some(_) => {
-                let token = self.token_text();
-                let mut error = self.unexpected_token(&token);
-                error.message = format!(
-                    "syntax error in conditional expression: unexpected token `{}'",
-                    String::from_utf8_lossy(&token)
-                );
-                error
-            }
+            None => Token::End,
+            Some(_) if digits > 0 && matches!(self.at(digits), Some(b'<' | b'>')) => Token::Number,
+            Some(b'<' | b'>') if self.at(1) == Some(b'(') => Token::Word,
+            Some(b'\n' | b'&' | b'|' | b';' | b'<' | b'>' | b'(' | b')') => self.cond_token_text(),
+            Some(_) if self.cond_closes() => self.cond_token_text(),
+            Some(_) => Token::Word,
         }
+    }
+
+    fn cond_token_text(&mut self) -> Token {
+        let text = self.token_text();
+        Token::Other(String::from_utf8_lossy(&text).into_owned())
     }
 
     fn cond_or(&mut self) -> Result<Cond> {
@@ -65,11 +106,23 @@ impl Parser<'_> {
         self.skip_newlines()?;
         let term = match self.cur() {
             Some(b'(') => {
+                let line = self.line();
                 self.pos += 1;
-                let inner = self.cond_or()?;
+                let inner = match self.cond_or() {
+                    Ok(inner) => inner,
+                    Err(mut error) => {
+                        if error.keeps_status || error.at_end {
+                            error.further.push((line.min(error.line), "expected `)'".into()));
+                        }
+                        return Err(error);
+                    }
+                };
                 self.skip_newlines()?;
                 if self.cur() != Some(b')') {
-                    return Err(self.cond_error());
+                    return Err(match self.cond_token() {
+                        Token::Other(token) => self.cond_error(format!("unexpected token `{token}', expected `)'")),
+                        _ => self.cond_error("expected `)'".into()),
+                    });
                 }
                 self.pos += 1;
                 Cond::Group(Box::new(inner))
@@ -85,41 +138,75 @@ impl Parser<'_> {
     }
 
     fn cond_test(&mut self) -> Result<Cond> {
-        let Some(first) = self.cond_word()? else {
-            return Err(self.cond_error());
-        };
-        if &*first.raw == b"]]" {
-            self.pos -= 2;
-            return Err(self.cond_error());
+        match self.cond_token() {
+            Token::Word => {}
+            Token::End => return Err(self.cond_error("unexpected token `EOF' in conditional command".into())),
+            // The number is the one of bash's grammar.
+            Token::Number => return Err(self.cond_error("unexpected token 284 in conditional command".into())),
+            // bash says nothing about an expression that is missing at the end.
+            Token::Other(token) if token == "]]" => return Err(self.cond_error(String::new())),
+            Token::Other(token) => {
+                return Err(self.cond_error(format!("unexpected token `{token}' in conditional command")));
+            }
         }
+        let Some(first) = self.cond_word()? else {
+            return Err(self.cond_error(String::new()));
+        };
         self.skip_blank();
         if let Some(&[b'-', op]) = first.literal()
             && UNARY_TESTS.contains(&op)
-            && !self.cond_ends()
-            && self.cond_operator().is_none()
         {
-            let Some(operand) = self.cond_word()? else {
-                return Err(self.cond_error());
-            };
+            let operand = self.cond_operand("unary")?;
             return Ok(Cond::Unary(op, operand));
         }
         let Some((op, length)) = self.cond_operator() else {
-            if self.cond_ends() && self.cur() != Some(b'\n') {
+            if self.cond_ends() {
                 return Ok(Cond::Word(first));
             }
-            return Err(self.cond_error());
+            return Err(match self.cond_token() {
+                Token::Other(token) => self.cond_error(format!(
+                    "unexpected token `{token}', conditional binary operator expected"
+                )),
+                _ => self.cond_error("conditional binary operator expected".into()),
+            });
         };
         self.pos += length;
         self.skip_blank();
         let operand = match op {
             CondOp::Regex => self.word_until(Stop::Regex)?,
-            CondOp::Match { .. } | CondOp::NotMatch => self.word_until(Stop::Pattern)?,
-            _ => self.cond_word()?,
+            CondOp::Match { .. } | CondOp::NotMatch if self.cond_token() == Token::Word => {
+                self.word_until(Stop::Pattern)?
+            }
+            _ => return Ok(Cond::Binary(op, first, self.cond_operand("binary")?)),
         };
-        let Some(operand) = operand else {
-            return Err(self.cond_error());
-        };
-        Ok(Cond::Binary(op, first, operand))
+        match operand {
+            Some(operand) if &*operand.raw != b"]]" => Ok(Cond::Binary(op, first, operand)),
+            found => {
+                if found.is_some() {
+                    self.pos -= 2;
+                }
+                Err(self.operand_error("binary"))
+            }
+        }
+    }
+
+    /// The word after an operator.
+    fn cond_operand(&mut self, kind: &str) -> Result<Word> {
+        if self.cond_token() == Token::Word
+            && let Some(word) = self.cond_word()?
+        {
+            return Ok(word);
+        }
+        Err(self.operand_error(kind))
+    }
+
+    fn operand_error(&mut self, kind: &str) -> ParseError {
+        match self.cond_token() {
+            Token::Other(token) => {
+                self.cond_error(format!("unexpected argument `{token}' to conditional {kind} operator"))
+            }
+            _ => self.cond_error(format!("unexpected argument to conditional {kind} operator")),
+        }
     }
 
     fn cond_word(&mut self) -> Result<Option<Word>> {
@@ -129,10 +216,10 @@ impl Parser<'_> {
 
     fn cond_ends(&mut self) -> bool {
         match self.cur() {
-            None | Some(b')' | b'\n') => true,
+            None | Some(b')') => true,
             Some(b'&') => self.looking_at(b"&&"),
             Some(b'|') => self.looking_at(b"||"),
-            _ => self.looking_at(b"]]") && self.at(2).is_none_or(super::is_meta),
+            _ => self.cond_closes(),
         }
     }
 

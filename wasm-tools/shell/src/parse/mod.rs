@@ -41,6 +41,10 @@ pub struct ParseError {
     pub source_line: Option<Vec<u8>>,
     /// The text ended too early.
     pub at_end: bool,
+    /// An error inside of `[[`: the text is given up, but `$?` stays.
+    pub keeps_status: bool,
+    /// Further messages, with their lines.
+    pub further: Vec<(u32, String)>,
 }
 
 type Result<T> = std::result::Result<T, ParseError>;
@@ -327,6 +331,8 @@ impl<'a> Parser<'a> {
             line: self.line(),
             source_line: None,
             at_end: false,
+            keeps_status: false,
+            further: Vec::new(),
         }
     }
 
@@ -359,6 +365,8 @@ impl<'a> Parser<'a> {
             line,
             source_line: Some(self.buf[start..end].to_vec()),
             at_end: false,
+            keeps_status: false,
+            further: Vec::new(),
         }
     }
 
@@ -372,6 +380,8 @@ impl<'a> Parser<'a> {
             line,
             source_line: None,
             at_end: true,
+            keeps_status: false,
+            further: Vec::new(),
         }
     }
 
@@ -381,6 +391,8 @@ impl<'a> Parser<'a> {
             line,
             source_line: None,
             at_end: true,
+            keeps_status: false,
+            further: Vec::new(),
         }
     }
 
