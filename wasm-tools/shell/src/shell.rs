@@ -20,6 +20,18 @@ pub enum Unwind {
     Exit(i32),
     /// An expansion or assignment failed: the whole current command is given up, with that status.
     Discard(i32),
+    /// The same, and all `eval`s, sourced files and functions around it, too; a `-c` string ends.
+    Top(i32),
+}
+
+impl Unwind {
+    /// What an error in a subscript leaves: no `eval` or function around it goes on.
+    pub fn to_top(self) -> Self {
+        match self {
+            Self::Discard(status) => Self::Top(status),
+            other => other,
+        }
+    }
 }
 
 /// A result that may leave the command.
@@ -79,8 +91,10 @@ pub struct Shell {
     pub trace_fd: Fd,
     /// The EXIT trap is running or has run.
     pub exit_trap_done: bool,
-    /// A DEBUG trap said to leave the next command out.
-    pub skip_command: bool,
+    /// The shell's own name, for `\s` of prompts in scripts.
+    pub name: Rc<[u8]>,
+    /// Number of the script's command being run, for `\#` of prompts.
+    pub command_number: u32,
     /// Depth of `eval`, for the trace.
     pub eval_depth: u32,
     /// Depth of sourced files.
@@ -116,6 +130,7 @@ impl Shell {
             last_background: None,
             last_argument: arg0.into(),
             calls: Vec::new(),
+            script_args: None,
             source: Rc::from(&b"main"[..]),
             line: 0,
             dirs: Rc::default(),
@@ -159,7 +174,8 @@ impl Shell {
             in_place: 0,
             trace_fd: 2,
             exit_trap_done: false,
-            skip_command: false,
+            name: arg0.rsplit(|&c| c == b'/').next().unwrap_or_default().into(),
+            command_number: 0,
             eval_depth: 0,
             source_depth: 0,
             pending_unwind: None,
@@ -333,6 +349,15 @@ impl Shell {
     /// Writes to descriptor 2 of the current context.
     pub fn write_stderr(&mut self, text: &[u8]) {
         os::write_error(text);
+    }
+
+    /// The unwind of an expansion or assignment that went wrong; under `set -e` the shell ends.
+    pub fn give_up(&self) -> Unwind {
+        if self.st.opts.errexit {
+            Unwind::Exit(1)
+        } else {
+            Unwind::Discard(1)
+        }
     }
 
     /// The unwind of an expansion error that ends a non-interactive shell.

@@ -65,6 +65,11 @@ impl Shell {
         }
     }
 
+    /// Evaluates a subscript or an integer variable's value: an error leads back to the top level.
+    pub fn eval_inner(&mut self, text: &[u8]) -> Run<i64> {
+        self.eval_text(text).map_err(Unwind::to_top)
+    }
+
     #[inline(never)]
     fn arith_failed(&mut self, stop: Stop, text: &[u8], prefix: &str) -> Unwind {
         match stop {

@@ -30,7 +30,7 @@ pub fn no_history(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     }
     if words.len() > 1 {
         shell.builtin_error(&name, "too many arguments");
-        return Ok(1);
+        return Err(Unwind::Top(1));
     }
     if crate::arith::integer(first).is_none() {
         let shown = String::from_utf8_lossy(first).into_owned();
@@ -213,8 +213,8 @@ fn status_argument(shell: &mut Shell, name: &str, argv: &[Vec<u8>]) -> Result<i3
 pub fn exit(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     match status_argument(shell, "exit", argv) {
         Ok(status) => Err(Unwind::Exit(status)),
-        // Too many arguments: the shell goes on.
-        Err(1) => Ok(1),
+        // Too many arguments: the shell goes on with the next command.
+        Err(1) => Err(Unwind::Top(1)),
         Err(status) => Err(Unwind::Exit(status)),
     }
 }
@@ -222,7 +222,7 @@ pub fn exit(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
 pub fn return_(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     let status = match status_argument(shell, "return", argv) {
         Ok(status) => status,
-        Err(1) => return Err(Unwind::Discard(1)),
+        Err(1) => return Err(Unwind::Top(1)),
         Err(status) => status,
     };
     if shell.st.calls.is_empty() {
@@ -251,12 +251,7 @@ fn level(shell: &mut Shell, name: &str, argv: &[Vec<u8>]) -> Run<Result<u32, i32
         }
         Some(_) if words.len() > 1 => {
             shell.builtin_error(name, "too many arguments");
-            // Back to the top level, which of a `-c` string is its end.
-            Err(if shell.from_string {
-                Unwind::Exit(1)
-            } else {
-                Unwind::Discard(1)
-            })
+            Err(Unwind::Top(1))
         }
         Some(n) if n < 1 => {
             shell.builtin_error(name, &format!("{text}: loop count out of range"));
@@ -298,7 +293,7 @@ pub fn shift(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     };
     if words.len() > 1 {
         shell.builtin_error("shift", "too many arguments");
-        return Ok(1);
+        return Err(Unwind::Top(1));
     }
     if n < 0 {
         shell.builtin_error("shift", &format!("{n}: shift count out of range"));

@@ -265,6 +265,10 @@ impl Shell {
             wanted.off |= attr::UPPER | attr::CAPITAL;
         }
         wanted.off &= !wanted.on;
+        // An array is no reference.
+        if wanted.array || wanted.assoc {
+            wanted.on &= !attr::NAMEREF;
+        }
         Ok((wanted, used))
     }
 
@@ -337,12 +341,33 @@ impl Shell {
             self.builtin_error(command, &format!("`{shown}': not a valid identifier"));
             return Ok(false);
         }
+        if wanted.on & attr::NAMEREF != 0 && index.is_some() {
+            let shown = shown.split('=').next().unwrap_or_default();
+            self.builtin_error(command, &format!("{shown}: reference variable cannot be an array"));
+            return Ok(false);
+        }
+        if wanted.on & attr::NAMEREF != 0 && matches!(&value, Some(DeclValue::Scalar(text)) if text.is_empty()) {
+            self.builtin_error(command, "`': not a valid identifier");
+            return Ok(false);
+        }
+        // With a value, an integer is no reference either; bash leaves both out.
+        if wanted.on & (attr::NAMEREF | attr::INTEGER) == attr::NAMEREF | attr::INTEGER && value.is_some() {
+            let wanted = Wanted {
+                on: wanted.on & !attr::NAMEREF,
+                ..wanted.clone()
+            };
+            return Ok(!local
+                || self.make_local(command, &name, &wanted)?
+                    && self.apply_declaration(command, &wanted, &name, None, false, None)?);
+        }
         // Through a nameref, unless the nameref itself is meant.
         let is_ref = self.st.vars.get(name.as_slice()).is_some_and(|v| v.has(attr::NAMEREF));
         let about_ref = wanted.on & attr::NAMEREF != 0 || wanted.unnameref;
         let name = if is_ref && !about_ref && (!local || self.is_local_here(&name)) {
             let place = self.resolve(&name);
             place.name
+        } else if is_ref && wanted.unnameref {
+            self.last_reference(&name)
         } else {
             name
         };
@@ -503,9 +528,9 @@ impl Shell {
             }
             let scope = existing.as_ref().map_or(0, |v| v.scope);
             let attrs = existing.as_ref().map_or(0, |v| v.attrs) | wanted.on;
-            let value = match (append, target) {
-                (_, Some(target)) => Value::Scalar(target),
-                (_, None) => Value::Unset,
+            let value = match target {
+                Some(target) => Value::Scalar(self.with_attributes(attrs & !attr::INTEGER, None, target)?),
+                None => Value::Unset,
             };
             Rc::make_mut(&mut self.st.vars).insert(name.into(), Rc::new(Var { value, attrs, scope }));
             return Ok(true);

@@ -201,6 +201,9 @@ pub fn shopt(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
                     // A debugger wants its traps everywhere.
                     shell.st.opts.functrace = set;
                     shell.st.opts.errtrace = set;
+                    if set {
+                        shell.keep_script_args();
+                    }
                 }
             }
             continue;

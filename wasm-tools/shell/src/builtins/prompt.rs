@@ -59,8 +59,12 @@ impl Shell {
                 b'n' => out.push(b'\n'),
                 b'r' => out.push(b'\r'),
                 b's' => {
-                    let name = self.st.arg0.rsplit(|&c| c == b'/').next().unwrap_or_default();
-                    out.extend_from_slice(name);
+                    let arg0 = if self.main_source.is_some() {
+                        &self.name
+                    } else {
+                        &self.st.arg0
+                    };
+                    out.extend_from_slice(arg0.rsplit(|&c| c == b'/').next().unwrap_or_default());
                 }
                 b'u' => {
                     let user = self.get_scalar(b"USER").unwrap_or_else(|| b"root".to_vec());
@@ -77,8 +81,10 @@ impl Shell {
                         }
                         _ => cwd.clone(),
                     };
+                    let trimmed;
                     let shown = if c == b'w' || short == b"~" || short == b"/" {
-                        &short[..]
+                        trimmed = self.trim_directory(short);
+                        &trimmed[..]
                     } else {
                         cwd.rsplit(|&c| c == b'/').next().unwrap_or_default()
                     };
@@ -90,11 +96,13 @@ impl Shell {
                         out.push(c);
                     }
                 }
-                b'!' | b'#' => out.push(b'1'),
+                b'!' => out.push(b'1'),
+                b'#' => out.extend_from_slice(self.command_number.to_string().as_bytes()),
                 b'$' => out.push(b'#'),
                 b'\\' => out.push(b'\\'),
                 b'[' | b']' => {}
-                b'0'..=b'7' => {
+                // Three octal digits, or fewer at the end.
+                b'0'..=b'7' if text[i..].iter().take(2).all(|c| (b'0'..=b'7').contains(c)) => {
                     let (value, used) = digits(&text[i - 1..], 8, 3);
                     i += used - 1;
                     out.push(value as u8);
@@ -102,9 +110,26 @@ impl Shell {
                 other => out.extend_from_slice(&[b'\\', other]),
             }
         }
-        if !self.st.shopts.promptvars || !out.iter().any(|c| matches!(c, b'$' | b'`')) {
+        if !self.st.shopts.promptvars || !out.iter().any(|c| matches!(c, b'$' | b'`' | b'\\')) {
             return Ok(out);
         }
         self.expand_text(&out)
+    }
+
+    /// Keeps the last PROMPT_DIRTRIM parts of a directory.
+    fn trim_directory(&mut self, dir: Vec<u8>) -> Vec<u8> {
+        let keep = self
+            .get_scalar(b"PROMPT_DIRTRIM")
+            .and_then(|v| crate::arith::integer(&v))
+            .and_then(|n| usize::try_from(n).ok())
+            .unwrap_or(0);
+        let start: &[u8] = if dir.starts_with(b"~") { b"~/" } else { b"" };
+        let from = start.len().max(1);
+        let slashes: Vec<usize> = (from.min(dir.len())..dir.len()).filter(|&i| dir[i] == b'/').collect();
+        // What the dots stand for is longer than they are.
+        if keep == 0 || slashes.len() < keep || slashes[slashes.len() - keep] - start.len() <= 3 {
+            return dir;
+        }
+        [start, b"...", &dir[slashes[slashes.len() - keep]..]].concat()
     }
 }

@@ -35,7 +35,7 @@ impl Shell {
                             return self.assign(&assign.name, Some(key), value, assign.append);
                         }
                         self.error_bytes(&[&assign.name, &b"["[..], key, b"]: bad array subscript"].concat());
-                        Err(Unwind::Discard(1))
+                        Err(self.give_up())
                     }
                 }
             }
@@ -43,7 +43,7 @@ impl Shell {
                 let mut text = Vec::new();
                 crate::print::assignment_target(assign, &mut text);
                 self.error_bytes(&[text.as_slice(), b": cannot assign list to array member"].concat());
-                Err(Unwind::Discard(1))
+                Err(self.give_up())
             }
             AssignValue::Array(elements) => {
                 if self.st.opts.xtrace {
@@ -60,14 +60,14 @@ impl Shell {
         let place = self.resolve(name);
         if place.index.is_some() {
             self.error_bytes(&[name, b": cannot assign list to array member"].concat());
-            return Err(Unwind::Discard(1));
+            return Err(self.give_up());
         }
         let name = place.name;
         let var = self.st.vars.get(name.as_slice()).cloned();
         let attrs = var.as_ref().map_or(0, |v| v.attrs);
         if attrs & attr::READONLY != 0 {
             self.error_bytes(&[name.as_slice(), b": readonly variable"].concat());
-            return Err(Unwind::Discard(1));
+            return Err(self.give_up());
         }
         if var.as_ref().is_some_and(|v| matches!(v.value, Value::Assoc(..))) {
             let values = self.assoc_elements(&name, elements, append, attrs)?;
@@ -116,7 +116,7 @@ impl Shell {
                 None => {
                     // The expression sees the elements assigned so far.
                     self.set_value(name, Value::Indexed(array, true))?;
-                    let n = self.eval_arith(e)?;
+                    let n = self.eval_arith(e).map_err(Unwind::to_top)?;
                     array = self.take_indexed(name);
                     n
                 }
@@ -126,7 +126,7 @@ impl Shell {
             }
             if n < 0 {
                 self.error_bytes(&[b"[", &e.text.raw[..], b"]: bad array subscript"].concat());
-                return Err(Unwind::Discard(1));
+                return Err(self.give_up());
             }
             let old = if element.append { array.get(&n).cloned() } else { None };
             let value = self.with_attributes(attrs, old, fields.into_iter().next().unwrap_or_default())?;
@@ -187,7 +187,7 @@ impl Shell {
                     ]
                     .concat(),
                 );
-                return Err(Unwind::Discard(1));
+                return Err(self.give_up());
             }
             let value = self.expand_single(&element.value)?;
             let old = if element.append { array.get(&key).cloned() } else { None };

@@ -46,11 +46,7 @@ impl Shell {
         }
         let name = argv.remove(0);
         let positional = std::mem::replace(&mut self.st.positional, Rc::new(argv));
-        let args = if self.st.shopts.extdebug {
-            self.st.positional.clone()
-        } else {
-            Rc::default()
-        };
+        let args = self.st.shopts.extdebug.then(|| self.st.positional.clone());
         let call = Call {
             name: name.into(),
             source: def.source.clone(),
@@ -67,11 +63,16 @@ impl Shell {
         let masked = self.mask_traps(&def.name);
         self.st.line = def.line;
         let mut result = Ok(0);
+        let mut enter = true;
         if self.wants_command_text() && masked.is_none() {
             self.st.command_text = def.name.as_slice().into();
-            result = self.run_debug_trap().map(|()| 0);
+            match self.run_debug_trap() {
+                Ok(false) => enter = false,
+                Ok(true) => {}
+                Err(unwind) => result = Err(unwind),
+            }
         }
-        if result.is_ok() {
+        if enter && result.is_ok() {
             result = self.run_command(&def.body);
         }
         let result = self.returned(result);
@@ -87,13 +88,17 @@ impl Shell {
 
     /// Runs the text of a file in this environment, as `source` does.
     pub fn run_sourced(&mut self, name: &[u8], text: Vec<u8>, args: Option<Vec<Vec<u8>>>) -> Run<i32> {
+        let extdebug_args = self.st.shopts.extdebug.then(|| match &args {
+            Some(args) => Rc::new(args.clone()),
+            None => Rc::new(vec![name.to_vec()]),
+        });
         let saved = args.map(|args| std::mem::replace(&mut self.st.positional, Rc::new(args)));
         let call = Call {
             name: Rc::from(&b"source"[..]),
             source: name.into(),
             line: self.st.line,
             function: false,
-            args: Rc::default(),
+            args: extdebug_args,
         };
         let source = std::mem::replace(&mut self.st.source, name.into());
         let line = self.st.line;

@@ -236,7 +236,9 @@ impl Shell {
             }
             CommandKind::Arith(arith) => {
                 self.st.line = command.line;
-                self.before_command(|| [b"((", &arith.text.raw[..], b"))"].concat())?;
+                if !self.before_command(|| [b"((", &arith.text.raw[..], b"))"].concat())? {
+                    return Ok(0);
+                }
                 if self.st.opts.xtrace {
                     let text = self.expand_arith_text(&arith.text)?;
                     self.trace(&[b"(( ", text.trim_ascii(), b" ))"].concat());
@@ -249,27 +251,27 @@ impl Shell {
             }
             CommandKind::Cond(cond) => {
                 self.st.line = command.line;
-                self.before_command(|| {
+                let go_on = self.before_command(|| {
                     let mut text = Vec::new();
                     crate::print::cond(cond, &mut text);
                     [b"[[ ", text.as_slice(), b" ]]"].concat()
                 })?;
-                self.run_cond(cond)
+                if go_on { self.run_cond(cond) } else { Ok(0) }
             }
             CommandKind::Coproc { name, body } => self.run_coproc(name, body),
             CommandKind::Simple(_) | CommandKind::Function(_) => Ok(0),
         }
     }
 
-    /// Notes the command for BASH_COMMAND and runs the DEBUG trap.
-    pub fn before_command(&mut self, text: impl FnOnce() -> Vec<u8>) -> Run<()> {
+    /// Notes the command for BASH_COMMAND and runs the DEBUG trap; `false`: the trap says to leave the command out.
+    pub fn before_command(&mut self, text: impl FnOnce() -> Vec<u8>) -> Run<bool> {
         if self.wants_command_text() {
             if !self.st.in_trap {
                 self.st.command_text = text().into();
             }
-            self.run_debug_trap()?;
+            return self.run_debug_trap();
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Decides what a loop does with what its body left: `Some` ends the loop.
@@ -326,9 +328,13 @@ impl Shell {
                 if self.st.opts.xtrace {
                     self.trace(&text);
                 }
-                if let Err(unwind) = self.before_command(|| text) {
-                    result = Some(Err(unwind));
-                    break;
+                match self.before_command(|| text) {
+                    Ok(true) => {}
+                    Ok(false) => continue,
+                    Err(unwind) => {
+                        result = Some(Err(unwind));
+                        break;
+                    }
                 }
             }
             if let Err(unwind) = self.set_loop_variable(name, value) {
@@ -375,8 +381,9 @@ impl Shell {
             Ok(value) => Ok(Some(value)),
         };
         self.st.line = command.line;
-        self.before_command(|| [b"((", &init.text.raw[..], b"))"].concat())?;
-        if soft(self.eval_arith_for(init, "((: "))?.is_none() {
+        if self.before_command(|| [b"((", &init.text.raw[..], b"))"].concat())?
+            && soft(self.eval_arith_for(init, "((: "))?.is_none()
+        {
             return Ok(1);
         }
         let mut status = 0;
@@ -384,10 +391,12 @@ impl Shell {
         let result = loop {
             if !cond.text.parts.is_empty() && !cond.text.raw.trim_ascii().is_empty() {
                 self.st.line = command.line;
-                if let Err(unwind) = self.before_command(|| [b"((", &cond.text.raw[..], b"))"].concat()) {
-                    break Err(unwind);
-                }
-                match soft(self.eval_arith_for(cond, "((: ")) {
+                let value = match self.before_command(|| [b"((", &cond.text.raw[..], b"))"].concat()) {
+                    Ok(true) => soft(self.eval_arith_for(cond, "((: ")),
+                    Ok(false) => Ok(Some(0)),
+                    Err(unwind) => Err(unwind),
+                };
+                match value {
                     Ok(Some(0)) => break Ok(status),
                     Ok(Some(_)) => {}
                     Ok(None) => break Ok(1),
@@ -399,10 +408,12 @@ impl Shell {
                 break end;
             }
             self.st.line = command.line;
-            if let Err(unwind) = self.before_command(|| [b"((", &step.text.raw[..], b"))"].concat()) {
-                break Err(unwind);
-            }
-            match soft(self.eval_arith_for(step, "((: ")) {
+            let value = match self.before_command(|| [b"((", &step.text.raw[..], b"))"].concat()) {
+                Ok(true) => soft(self.eval_arith_for(step, "((: ")),
+                Ok(false) => Ok(Some(0)),
+                Err(unwind) => Err(unwind),
+            };
+            match value {
                 Ok(Some(_)) => {}
                 Ok(None) => break Ok(1),
                 Err(unwind) => break Err(unwind),
@@ -442,7 +453,9 @@ impl Shell {
 
     #[inline(never)]
     fn run_case(&mut self, word: &Word, arms: &[crate::ast::CaseArm]) -> Run<i32> {
-        self.before_command(|| [b"case ", &word.raw[..], b" in "].concat())?;
+        if !self.before_command(|| [b"case ", &word.raw[..], b" in "].concat())? {
+            return Ok(0);
+        }
         if self.st.opts.xtrace {
             self.trace(&[b"case ", &word.raw[..], b" in"].concat());
         }

@@ -215,7 +215,7 @@ impl Shell {
         self.env_cache = saved_env;
         match result {
             Ok(stage) => Ok(stage),
-            Err(Unwind::Exit(status) | Unwind::Discard(status)) => Ok(Stage::Done(status)),
+            Err(Unwind::Exit(status) | Unwind::Discard(status) | Unwind::Top(status)) => Ok(Stage::Done(status)),
             Err(unwind) => Err(unwind),
         }
     }

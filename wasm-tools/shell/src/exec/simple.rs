@@ -24,9 +24,8 @@ impl Shell {
     pub fn run_simple(&mut self, simple: &Simple, redirects: &[Redirect]) -> Run<i32> {
         if self.wants_command_text() {
             let text = crate::print::simple_text(simple, redirects);
-            self.before_command(|| text)?;
-            if std::mem::take(&mut self.skip_command) {
-                return Ok(1);
+            if !self.before_command(|| text)? {
+                return Ok(0);
             }
         }
         self.substitution_status = None;
@@ -203,7 +202,7 @@ impl Shell {
         let attrs = old.as_ref().map_or(0, |v| v.attrs);
         if attrs & attr::READONLY != 0 {
             self.error_bytes(&[name.as_slice(), b": readonly variable"].concat());
-            return Err(Unwind::Discard(1));
+            return Err(self.give_up());
         }
         // Attributes of the variable do not apply to what a command sees for its own time.
         let value = match old.as_ref().and_then(|v| v.text()).filter(|_| assign.append) {

@@ -130,7 +130,9 @@ impl Shell {
     pub fn end_of_environment(&mut self, result: Run<i32>) -> i32 {
         let status = match result {
             Ok(status) => status,
-            Err(Unwind::Exit(status) | Unwind::Return(status) | Unwind::Discard(status)) => status,
+            Err(Unwind::Exit(status) | Unwind::Return(status) | Unwind::Discard(status) | Unwind::Top(status)) => {
+                status
+            }
             Err(Unwind::Break(_) | Unwind::Continue(_)) => self.st.status,
         };
         self.st.status = status;

@@ -81,17 +81,17 @@ impl Shell {
         !self.st.traps.is_empty() || self.hidden_traps > 0
     }
 
-    /// Runs the DEBUG trap before a command.
+    /// Runs the DEBUG trap before a command; `false`: under `extdebug` it said to leave the command out.
     #[inline(never)]
-    pub fn run_debug_trap(&mut self) -> Run<()> {
+    pub fn run_debug_trap(&mut self) -> Run<bool> {
         if self.st.in_trap {
-            return Ok(());
+            return Ok(true);
         }
         let Some(action) = self.st.traps.get(&TRAP_DEBUG).cloned() else {
-            return Ok(());
+            return Ok(true);
         };
         if action.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
         self.st.in_trap = true;
         let status = self.st.status;
@@ -109,9 +109,9 @@ impl Shell {
             if answer == 2 && !self.st.calls.is_empty() {
                 return Err(Unwind::Return(2));
             }
-            self.skip_command = answer != 0;
+            return Ok(answer == 0);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Runs the ERR trap after a failed command.

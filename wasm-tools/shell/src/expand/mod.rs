@@ -99,7 +99,7 @@ impl Shell {
         if found.is_empty() {
             if self.st.shopts.failglob {
                 self.error_bytes(&[b"no match: ", field.text.as_slice()].concat());
-                return Err(Unwind::Discard(1));
+                return Err(self.give_up());
             }
             if !self.st.shopts.nullglob {
                 out.push(field.text);

@@ -122,7 +122,7 @@ impl Shell {
 
     fn bad_substitution(&mut self, param: &Param) -> Unwind {
         self.error_bytes(&[b"${", &param.raw[..], b"}: bad substitution"].concat());
-        Unwind::Discard(1)
+        self.give_up()
     }
 
     /// The error for an unset parameter under `set -u`.
@@ -275,11 +275,20 @@ impl Shell {
             }
             Some(Subscript::At | Subscript::Star) => {
                 let star = matches!(index, Some(Subscript::Star));
-                let values = self.get_var(name).map_or(Vec::new(), |v| v.values());
+                let values = if self.refers_to_element(name) {
+                    Vec::new()
+                } else {
+                    self.get_var(name).map_or(Vec::new(), |v| v.values())
+                };
                 Ok(Val::Many { values, star })
             }
             Some(Subscript::Expr(arith)) => Ok(self.element(name, arith)?.map_or(Val::Unset, Val::One)),
         }
+    }
+
+    /// Whether the name is a nameref to an array's element: its length is 0 in bash, and it has no elements.
+    fn refers_to_element(&mut self, name: &[u8]) -> bool {
+        self.st.vars.get(name).is_some_and(|v| v.has(attr::NAMEREF)) && self.resolve(name).index.is_some()
     }
 
     /// `name[subscript]`
@@ -296,9 +305,9 @@ impl Shell {
         }
         if subscript.text.raw.is_empty() {
             self.error_bytes(&[name, b": bad array subscript"].concat());
-            return Err(Unwind::Discard(1));
+            return Err(self.give_up());
         }
-        let n = self.eval_arith(subscript)?;
+        let n = self.eval_arith(subscript).map_err(Unwind::to_top)?;
         match var {
             Some(var) => Ok(self.element_at(&place.name, &var, n)),
             None => Ok(None),
@@ -312,10 +321,17 @@ impl Shell {
             && let Some(var) = self.st.vars.get(name.as_slice())
             && var.has(attr::NAMEREF)
         {
-            let Some(target) = var.text().filter(|target| !target.is_empty()).map(<[u8]>::to_vec) else {
+            if var.text().is_none_or(<[u8]>::is_empty) {
                 self.error_bytes(&[name.as_slice(), b": invalid indirect expansion"].concat());
-                return Err(Unwind::Discard(1));
-            };
+                return Err(self.give_up());
+            }
+            let last = self.last_reference(name);
+            let target = self
+                .st
+                .vars
+                .get(last.as_slice())
+                .and_then(|v| v.text().map(<[u8]>::to_vec));
+            let target = target.unwrap_or_default();
             return Ok(Indirect::Value(Val::One(target)));
         }
         let value = match self.base_value(&param.name, param.index.as_ref())? {
@@ -327,7 +343,7 @@ impl Shell {
                 }
                 let label = self.param_label(&param.name, param.index.as_ref());
                 self.error(&format!("{label}: invalid indirect expansion"));
-                return Err(Unwind::Discard(1));
+                return Err(self.give_up());
             }
             Val::Many { values, .. } => values.join(&b' '),
         };
@@ -336,13 +352,13 @@ impl Shell {
                 return Ok(Indirect::Value(Val::Unset));
             }
             self.error(": invalid variable name");
-            return Err(Unwind::Discard(1));
+            return Err(self.give_up());
         }
         match parse_reference(&value) {
             Some(target) => Ok(Indirect::Target(target)),
             None => {
                 self.error_bytes(&[value.as_slice(), b": invalid variable name"].concat());
-                Err(Unwind::Discard(1))
+                Err(self.give_up())
             }
         }
     }
@@ -396,7 +412,7 @@ impl Shell {
                 let ParamName::Var(var) = name else {
                     let label = self.param_label(name, index);
                     self.error(&format!("${label}: cannot assign in this way"));
-                    return Err(Unwind::Discard(1));
+                    return Err(self.give_up());
                 };
                 let text = if quoted {
                     self.expand_arith_text(word)?
@@ -411,7 +427,7 @@ impl Shell {
                     }
                     Some(_) => {
                         self.error_bytes(&[var.as_slice(), b": bad array subscript"].concat());
-                        return Err(Unwind::Discard(1));
+                        return Err(self.give_up());
                     }
                 }
                 // What was assigned is what expands: attributes may have changed it.
@@ -450,6 +466,9 @@ impl Shell {
             ParamOp::Length => {
                 let n = match &value {
                     Val::Unset => 0,
+                    Val::One(_) | Val::Many { .. } if matches!(name, ParamName::Var(n) if self.refers_to_element(n)) => {
+                        0
+                    }
                     Val::One(text) => char_count(text),
                     Val::Many { values, .. } => values.len(),
                 };
@@ -700,15 +719,15 @@ impl Shell {
             let key = self.expand_single(&subscript.text)?;
             if key.is_empty() {
                 self.error_bytes(&[name, b"[", &subscript.text.raw, b"]: bad array subscript"].concat());
-                return Err(Unwind::Discard(1));
+                return Err(self.give_up());
             }
             return Ok(key);
         }
         if subscript.text.raw.iter().all(|c| c.is_ascii_whitespace()) {
             self.error_bytes(&[name, b"[]: bad array subscript"].concat());
-            return Err(Unwind::Discard(1));
+            return Err(self.give_up());
         }
-        Ok(decimal(self.eval_arith(subscript)?))
+        Ok(decimal(self.eval_arith(subscript).map_err(Unwind::to_top)?))
     }
 
     /// The variable of a parameter name, for its attributes.

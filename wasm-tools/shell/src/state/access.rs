@@ -67,6 +67,19 @@ impl Shell {
         Place { name, index: None }
     }
 
+    /// The last nameref of a chain that begins with `name`.
+    pub fn last_reference(&self, name: &[u8]) -> Vec<u8> {
+        let mut name = name.to_vec();
+        for _ in 0..MAX_REFERENCES {
+            let target = self.st.vars.get(name.as_slice()).and_then(|v| v.text());
+            match target.and_then(|t| self.st.vars.get_key_value(t)) {
+                Some((next, var)) if var.has(attr::NAMEREF) && **next != *name => name = next.to_vec(),
+                _ => break,
+            }
+        }
+        name
+    }
+
     /// The variable behind a name, computed when it is dynamic. Namerefs are followed unless they name an element.
     #[inline(never)]
     pub fn get_var(&mut self, name: &[u8]) -> Option<Rc<Var>> {
@@ -104,7 +117,7 @@ impl Shell {
     pub fn get_element_text(&mut self, name: &[u8], index: &[u8]) -> Run<Option<Vec<u8>>> {
         let place = self.resolve(name);
         let Some(var) = self.get_var(&place.name) else {
-            self.eval_text(index)?;
+            self.eval_inner(index)?;
             return Ok(None);
         };
         match &var.value {
@@ -114,7 +127,7 @@ impl Shell {
             }
             _ => {
                 let text = self.unquote_key(index)?;
-                let n = self.eval_text(&text)?;
+                let n = self.eval_inner(&text)?;
                 Ok(self.element_at(&place.name, &var, n))
             }
         }
@@ -200,7 +213,7 @@ impl Shell {
             (Some(i), None) => Some(i.as_slice()),
             (Some(_), Some(_)) => {
                 self.error_bytes(&[name, b": bad array subscript"].concat());
-                return Err(Unwind::Discard(1));
+                return Err(self.give_up());
             }
         };
         let name = place.name.as_slice();
@@ -217,10 +230,14 @@ impl Shell {
             self.error_bytes(&[b"`", name, b"': not a valid identifier"].concat());
             return Err(Unwind::Discard(1));
         }
+        if let Some(i @ (b"@" | b"*")) = target_index.as_deref() {
+            self.error_bytes(&[name, b"[", i, b"]: bad array subscript"].concat());
+            return Err(self.give_up());
+        }
         let attrs = self.st.vars.get(name).map_or(0, |v| v.attrs);
         if attrs & attr::READONLY != 0 {
             self.error_bytes(&[name, b": readonly variable"].concat());
-            return Err(Unwind::Discard(1));
+            return Err(self.give_up());
         }
         let is_assoc = self
             .st
@@ -232,7 +249,7 @@ impl Shell {
         let key = match index {
             Some(index) if is_assoc => Some(Key::Text(index.to_vec())),
             Some(index) => {
-                let n = self.eval_text(index)?;
+                let n = self.eval_inner(index)?;
                 Some(Key::Number(self.array_index(name, n, index)?))
             }
             None if is_assoc => Some(Key::Text(b"0".to_vec())),
@@ -320,7 +337,7 @@ impl Shell {
         };
         if !(0..=MAX_INDEX).contains(&n) {
             self.error_bytes(&[name, b"[", text, b"]: bad array subscript"].concat());
-            return Err(Unwind::Discard(1));
+            return Err(self.give_up());
         }
         Ok(n)
     }
@@ -328,9 +345,9 @@ impl Shell {
     /// Applies integer and case attributes to a value being assigned.
     pub fn with_attributes(&mut self, attrs: u16, old: Option<Vec<u8>>, value: Vec<u8>) -> Run<Vec<u8>> {
         if attrs & attr::INTEGER != 0 {
-            let mut n = self.eval_text(&value)?;
+            let mut n = self.eval_inner(&value)?;
             if let Some(old) = old {
-                n = n.wrapping_add(self.eval_text(&old)?);
+                n = n.wrapping_add(self.eval_inner(&old)?);
             }
             return Ok(crate::arith::decimal(n));
         }
@@ -398,7 +415,7 @@ impl Shell {
             .is_some_and(|v| v.has(attr::READONLY))
         {
             self.error_bytes(&[place.name.as_slice(), b": readonly variable"].concat());
-            return Err(Unwind::Discard(1));
+            return Err(self.give_up());
         }
         let vars = Rc::make_mut(&mut self.st.vars);
         let slot = vars.entry(place.name.as_slice().into()).or_default();
@@ -445,7 +462,7 @@ impl Shell {
                     }
                     return Ok(true);
                 }
-                let n = self.eval_text(index)?;
+                let n = self.eval_inner(index)?;
                 let n = self.array_index(name, n, index)?;
                 if let Some(slot) = Rc::make_mut(&mut self.st.vars).get_mut(name)
                     && let Value::Indexed(array, _) = &mut Rc::make_mut(slot).value
@@ -454,7 +471,7 @@ impl Shell {
                 }
             }
             Value::Scalar(_) => {
-                if self.eval_text(index)? == 0 {
+                if self.eval_inner(index)? == 0 {
                     self.unset_var(name);
                 } else {
                     self.error_bytes(&[b"unset: ", name, b": not an array variable"].concat());

@@ -105,22 +105,12 @@ impl Shell {
                 }
                 array(lines)
             }
-            b"BASH_ARGC" | b"BASH_ARGV" if !self.st.shopts.extdebug && !self.st.calls.is_empty() => {
-                Value::Indexed(Indexed::new(), true)
-            }
-            b"BASH_ARGC" => array(self.st.calls.iter().rev().map(|c| decimal(c.args.len() as i64))),
-            b"BASH_ARGV" => {
-                if !self.st.shopts.extdebug {
-                    return array(self.st.positional.iter().rev().cloned());
-                }
-                array(
-                    self.st
-                        .calls
-                        .iter()
-                        .rev()
-                        .flat_map(|c| c.args.iter().rev().cloned().collect::<Vec<_>>()),
-                )
-            }
+            b"BASH_ARGC" => array(self.argument_frames().iter().map(|a| decimal(a.len() as i64))),
+            b"BASH_ARGV" => array(
+                self.argument_frames()
+                    .iter()
+                    .flat_map(|a| a.iter().rev().cloned().collect::<Vec<_>>()),
+            ),
             b"DIRSTACK" => {
                 let mut all = vec![self.display_cwd()];
                 all.extend(self.st.dirs.iter().cloned());
@@ -141,6 +131,22 @@ impl Shell {
                 Value::Assoc(map, true)
             }
             _ => Value::Unset,
+        }
+    }
+
+    /// The arguments of the calls on the stack, innermost first, then the script's.
+    fn argument_frames(&mut self) -> Vec<Rc<Vec<Vec<u8>>>> {
+        if !self.st.in_function() {
+            self.keep_script_args();
+        }
+        let calls = self.st.calls.iter().rev().filter_map(|c| c.args.clone());
+        calls.chain(self.st.script_args.clone()).collect()
+    }
+
+    /// Notes the script's arguments for BASH_ARGV: once, outside of functions or when `extdebug` is switched on.
+    pub fn keep_script_args(&mut self) {
+        if self.st.script_args.is_none() {
+            self.st.script_args = Some(self.st.positional.clone());
         }
     }
 

@@ -58,8 +58,8 @@ pub struct Call {
     pub source: Rc<[u8]>,
     pub line: u32,
     pub function: bool,
-    /// Arguments, kept for BASH_ARGV when `extdebug` is set.
-    pub args: Rc<Vec<Vec<u8>>>,
+    /// Arguments for BASH_ARGV, when `extdebug` was set at the call.
+    pub args: Option<Rc<Vec<Vec<u8>>>>,
 }
 
 /// State of `getopts` between calls.
@@ -93,6 +93,8 @@ pub struct State {
     /// `$_`
     pub last_argument: Rc<[u8]>,
     pub calls: Vec<Call>,
+    /// The script's arguments for BASH_ARGV, as they were when somebody first asked.
+    pub script_args: Option<Rc<Vec<Vec<u8>>>>,
     pub source: Rc<[u8]>,
     pub line: u32,
     pub dirs: Rc<Vec<Vec<u8>>>,

@@ -32,7 +32,8 @@ struct Parcel {
     pipe_status: Vec<i32>,
     last_background: Option<i32>,
     last_argument: Vec<u8>,
-    calls: Vec<(Vec<u8>, Vec<u8>, u32, bool, Vec<Vec<u8>>)>,
+    calls: Vec<(Vec<u8>, Vec<u8>, u32, bool, Option<Vec<Vec<u8>>>)>,
+    script_args: Option<Vec<Vec<u8>>>,
     source: Vec<u8>,
     line: u32,
     dirs: Vec<Vec<u8>>,
@@ -107,8 +108,17 @@ pub fn encode(shell: &Shell, list: &List) -> Vec<u8> {
         calls: st
             .calls
             .iter()
-            .map(|c| (c.name.to_vec(), c.source.to_vec(), c.line, c.function, c.args.to_vec()))
+            .map(|c| {
+                (
+                    c.name.to_vec(),
+                    c.source.to_vec(),
+                    c.line,
+                    c.function,
+                    c.args.as_ref().map(|a| a.to_vec()),
+                )
+            })
             .collect(),
+        script_args: st.script_args.as_ref().map(|a| a.to_vec()),
         source: st.source.to_vec(),
         line: st.line,
         dirs: st.dirs.to_vec(),
@@ -193,9 +203,10 @@ pub fn decode(fd: os::Fd) -> Option<(Shell, List)> {
             source: source.into(),
             line,
             function,
-            args: Rc::new(args),
+            args: args.map(Rc::new),
         })
         .collect();
+    st.script_args = parcel.script_args.map(Rc::new);
     st.source = parcel.source.into();
     st.line = parcel.line;
     st.dirs = Rc::new(parcel.dirs);
