@@ -117,6 +117,9 @@ impl Shell {
                     if self.st.opts.noexec {
                         continue;
                     }
+                    if !self.from_string {
+                        self.st.stdin_redirected = false;
+                    }
                     match self.run_list(&list) {
                         Ok(_) => {}
                         Err(Unwind::Top(status)) if self.from_string => break Err(Unwind::Exit(status)),

@@ -389,7 +389,7 @@ fn start_interactive(shell: &mut Shell, request: &Request) {
 /// Signals that are ignored from the start stay so.
 fn note_ignored_signals(shell: &mut Shell) {
     // Only those that parents really ignore; asking for all 64 would cost more than the shell's start.
-    for signal in [1, 2, 3, 13, 15] {
+    for signal in [1, 2, 3, 10, 12, 13, 14, 15] {
         if let Ok(old) = os::set_signal(signal, os::Disposition::Default)
             && old == os::Disposition::Ignore
         {
@@ -397,4 +397,5 @@ fn note_ignored_signals(shell: &mut Shell) {
             shell.ignored_at_start |= 1 << (signal - 1);
         }
     }
+    shell.sync_signals();
 }

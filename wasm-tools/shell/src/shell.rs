@@ -7,7 +7,6 @@ use crate::state::jobs::Jobs;
 use crate::state::options::{SetOptions, Shopts};
 use crate::state::vars::{Value, Var, attr};
 use crate::state::{Getopts, State, Traps};
-use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// Why execution leaves the command it is in.
@@ -74,11 +73,23 @@ pub struct Shell {
     /// Descriptors of process substitutions to close when the command ends.
     pub open_substitutions: Vec<Fd>,
     /// Signals that arrived and whose traps have not run yet.
-    pub pending_signals: VecDeque<i32>,
+    pub pending_signals: Vec<i32>,
     /// Signals ignored when the shell started: `trap` cannot change them.
     pub ignored_at_start: u64,
     /// Signals the kernel holds for this process because a trap wants them.
     pub handled: u64,
+    /// Signals the kernel drops because of a trap, beside those ignored from the start.
+    pub ignored: u64,
+    /// Traps of the environments that subshells in place are in, the outermost first.
+    pub outer_traps: Vec<Rc<Traps>>,
+    /// Signals for one of those, by its place in `outer_traps`.
+    pub deferred_signals: Vec<(usize, i32)>,
+    /// A signal that ends the shell once its EXIT trap has run.
+    pub fatal_signal: Option<i32>,
+    /// A signal by which the running subshell in place ends itself.
+    pub subshell_signal: Option<i32>,
+    /// The signal that ended the last subshell in place.
+    pub ended_by: Option<i32>,
     /// SHELLOPTS of the environment: options to switch on.
     pub inherited_options: Option<Vec<u8>>,
     /// Whether the sandbox has a policy that may refuse builtins.
@@ -138,6 +149,7 @@ impl Shell {
             disabled: Rc::default(),
             getopts: Getopts { index: 1, offset: 0 },
             loops: 0,
+            stdin_redirected: false,
             errexit_off: 0,
             subshell: 0,
             substitutions: 0,
@@ -166,9 +178,15 @@ impl Shell {
             substitution_status: None,
             policy: !os::command_allowed(b""),
             open_substitutions: Vec::new(),
-            pending_signals: VecDeque::new(),
+            pending_signals: Vec::new(),
             ignored_at_start: 0,
             handled: 0,
+            ignored: 0,
+            outer_traps: Vec::new(),
+            deferred_signals: Vec::new(),
+            fatal_signal: None,
+            subshell_signal: None,
+            ended_by: None,
             inherited_options: None,
             next_virtual_pid: 0,
             in_place: 0,

@@ -2,7 +2,7 @@
 
 use crate::exec::jobs::Waited;
 use crate::os::{self, Status};
-use crate::shell::{Run, Shell, Unwind};
+use crate::shell::{Run, Shell};
 
 pub fn no_job_control(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     let name = String::from_utf8_lossy(&argv[0]).into_owned();
@@ -346,13 +346,20 @@ pub fn kill(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
         if pid == shell.st.bash_pid && shell.in_place > 0 {
             // This very environment, which has no process of its own.
             status = 0;
-            signal_here(shell, signal)?;
+            if signal != 0 {
+                shell.signal_here(signal)?;
+            }
+            continue;
+        }
+        if pid == os::getpid() && shell.in_place > 0 && signal != 0 {
+            status = 0;
+            shell.signal_main(signal);
             continue;
         }
         match os::kill(pid, signal) {
             Ok(()) => {
                 status = 0;
-                if pid == os::getpid() && signal != 0 && shell.handled >> (signal - 1) & 1 == 0 {
+                if pid == os::getpid() && (1..=64).contains(&signal) && shell.handled >> (signal - 1) & 1 == 0 {
                     // A deadly signal to the shell itself takes effect before anything else happens.
                     os::pause_briefly();
                 }
@@ -360,28 +367,10 @@ pub fn kill(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
             Err(error) => shell.builtin_error("kill", &format!("({pid}) - {}", os::message(error))),
         }
     }
-    // A signal to the shell itself is handled before the next command.
+    // A signal to the shell itself is handled before the next command, which finds the status of this one.
+    shell.st.status = status;
     shell.run_pending_traps()?;
     Ok(status)
-}
-
-/// A signal that a subshell in place sent to itself.
-fn signal_here(shell: &mut Shell, signal: i32) -> Run<()> {
-    if signal == 0 {
-        return Ok(());
-    }
-    match shell.st.traps.get(&signal).cloned() {
-        Some(action) if action.is_empty() && signal != 9 => Ok(()),
-        Some(_) if signal != 9 => {
-            shell.pending_signals.push_back(signal);
-            shell.run_pending_traps()
-        }
-        _ if matches!(signal, 17 | 18 | 23 | 28) => Ok(()),
-        _ => {
-            shell.exit_trap_done = true;
-            Err(Unwind::Exit(128 + signal))
-        }
-    }
 }
 
 fn list_signals(shell: &mut Shell, words: &[Vec<u8>]) -> Run<i32> {

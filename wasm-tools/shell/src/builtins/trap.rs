@@ -34,7 +34,11 @@ fn show(shell: &mut Shell, only: Option<i32>) {
         .inherited_traps
         .clone()
         .unwrap_or_else(|| shell.st.traps.clone());
-    for (&signal, action) in traps.iter() {
+    let mut traps = (*traps).clone();
+    for signal in (1..=64).filter(|n| shell.ignored_at_start >> (n - 1) & 1 == 1) {
+        traps.insert(signal, "".as_bytes().into());
+    }
+    for (&signal, action) in &traps {
         if only.is_none_or(|s| s == signal) {
             let line = [
                 b"trap -- ",

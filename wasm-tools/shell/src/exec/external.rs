@@ -259,7 +259,12 @@ impl Shell {
         loop {
             match os::wait(pid, false) {
                 Ok(Some((_, status))) => return status,
-                Err(Errno::EINTR) => self.collect_signals(),
+                Err(Errno::EINTR) => {
+                    self.collect_signals();
+                    if let Some(signal) = self.fatal_signal {
+                        return Status::Exited(128 + signal);
+                    }
+                }
                 Ok(None) | Err(_) => return Status::Exited(127),
             }
         }

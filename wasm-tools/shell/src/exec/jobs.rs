@@ -113,14 +113,6 @@ impl Shell {
         }
     }
 
-    /// The first pending signal whose trap would run.
-    pub fn first_trapped(&self) -> Option<i32> {
-        self.pending_signals
-            .iter()
-            .copied()
-            .find(|s| self.st.traps.get(s).is_some_and(|a| !a.is_empty()))
-    }
-
     /// Waits for all jobs, in order. `Err`: a trapped signal came first.
     pub fn wait_all(&mut self) -> Run<Result<(), i32>> {
         let pids: Vec<i32> = self

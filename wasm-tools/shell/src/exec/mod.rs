@@ -7,6 +7,7 @@ pub mod function;
 pub mod jobs;
 pub mod pipeline;
 pub mod redirect;
+pub mod signals;
 pub mod simple;
 pub mod subshell;
 pub mod trace;
@@ -198,6 +199,9 @@ impl Shell {
                 return Ok(1);
             }
         };
+        if !matches!(command.kind, CommandKind::Subshell(_) | CommandKind::Coproc { .. }) {
+            self.st.stdin_redirected = redirect::of_stdin(&command.redirects);
+        }
         let result = self.run_compound(command);
         self.undo_redirects(saved);
         result
@@ -213,7 +217,11 @@ impl Shell {
                     self.st.command_text = crate::print::command_text(command).into();
                     self.st.line = command.line;
                 }
-                Ok(self.in_subshell(|shell| shell.run_list(list)))
+                let redirected = redirect::of_stdin(&command.redirects);
+                Ok(self.in_subshell(|shell| {
+                    shell.st.stdin_redirected = redirected;
+                    shell.run_list(list)
+                }))
             }
             CommandKind::If { clauses, otherwise } => {
                 for (cond, body) in clauses {

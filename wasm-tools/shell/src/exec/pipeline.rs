@@ -1,6 +1,7 @@
 //! Pipelines, `time`, background commands, process substitutions and coprocesses: everything that needs a process.
 
 use crate::ast::{AndOr, Arg, Command, CommandKind, List, ListItem, Pipeline, Redirect, Simple, Timed};
+use crate::exec::redirect::of_stdin;
 use crate::os::{self, Fd};
 use crate::shell::{Run, Shell, Unwind};
 use crate::state::vars::Indexed;
@@ -75,6 +76,7 @@ impl Shell {
                     let _ = os::dup2(fd, 0);
                     let _ = os::close(fd);
                 }
+                shell.st.stdin_redirected = true;
                 let result = shell.run_command(last);
                 if let (true, CommandKind::Simple(_)) = (result.is_ok(), &last.kind) {
                     // A builtin that reads nothing ends before a process would even have begun: give the writers
@@ -184,14 +186,18 @@ impl Shell {
         if let Some(fd) = output {
             let _ = os::dup2(fd, 1);
         }
+        let redirected = self.st.stdin_redirected;
+        self.st.stdin_redirected |= input.is_some();
         let result = if self.is_program(command) {
             self.start_program_stage(command, background)
         } else {
-            self.start_shell(&stage_list(command), background).map(|pid| match pid {
-                Some(pid) => Stage::Process(pid, vec![]),
-                None => Stage::Done(254),
-            })
+            self.start_shell(&stage_list(command), background, of_stdin(&command.redirects))
+                .map(|pid| match pid {
+                    Some(pid) => Stage::Process(pid, vec![]),
+                    None => Stage::Done(254),
+                })
         };
+        self.st.stdin_redirected = redirected;
         os::pop_context(depth);
         result
     }
@@ -205,7 +211,7 @@ impl Shell {
         let saved_env = self.env_cache.clone();
         let substitutions = self.open_substitutions.len();
         if background {
-            self.silence_background();
+            self.silence_background(of_stdin(&command.redirects));
         }
         let result = self.expand_and_start(simple, &command.redirects);
         self.close_substitutions(substitutions);
@@ -240,17 +246,26 @@ impl Shell {
         }
     }
 
-    /// A background command without job control reads nothing and ignores the keyboard's signals.
-    fn silence_background(&mut self) {
-        if let Ok(fd) = os::open(b"/dev/null", os::O_RDONLY | os::O_CLOEXEC, 0) {
+    /// A background command without job control ignores the keyboard's signals, and reads nothing unless it or a
+    /// compound command around it has an input of its own.
+    fn silence_background(&mut self, own_input: bool) {
+        let job_control = self.st.opts.monitor && self.st.subshell == 0;
+        if !job_control
+            && !own_input
+            && !self.st.stdin_redirected
+            && let Ok(fd) = os::open(b"/dev/null", os::O_RDONLY | os::O_CLOEXEC, 0)
+        {
             let _ = os::dup2(fd, 0);
             if fd != 0 {
                 let _ = os::close(fd);
             }
         }
+        if job_control {
+            return;
+        }
         let traps = Rc::make_mut(&mut self.st.traps);
-        traps.entry(2).or_insert_with(|| Rc::from(&b""[..]));
-        traps.entry(3).or_insert_with(|| Rc::from(&b""[..]));
+        traps.insert(2, Rc::from(&b""[..]));
+        traps.insert(3, Rc::from(&b""[..]));
     }
 
     /// `list &`
@@ -263,7 +278,7 @@ impl Shell {
         if let (true, [command], None) = (body.rest.is_empty(), body.first.stages.as_slice(), body.first.timed) {
             // A builtin that only prints is done at once; its number is one that no process has.
             if self.printing_builtin(command) {
-                let status = self.in_subshell(|shell| shell.run_pipeline(&body.first));
+                let status = self.in_subshell(|shell| shell.run_command(command));
                 self.next_virtual_pid += 1;
                 let pid = self.pid + 100_000 + self.next_virtual_pid;
                 self.st.jobs.remember(pid, status);
@@ -273,13 +288,8 @@ impl Shell {
             }
         }
         let text = crate::print::and_or_text(body);
-        let simple = match (
-            body.rest.is_empty(),
-            body.first.negate,
-            body.first.timed,
-            body.first.stages.as_slice(),
-        ) {
-            (true, false, None, [command]) if self.is_program(command) => Some(command),
+        let simple = match (body.rest.is_empty(), body.first.timed, body.first.stages.as_slice()) {
+            (true, None, [command]) if self.is_program(command) => Some(command),
             _ => None,
         };
         let stage = match simple {
@@ -292,11 +302,23 @@ impl Shell {
                         return Ok(254);
                     }
                 };
-                let list = List(vec![ListItem {
-                    body: body.clone(),
-                    background: false,
-                }]);
-                let started = self.start_shell(&list, true);
+                let pipes = body.first.stages.len() > 1;
+                let (list, own_input) = match body.first.stages.as_slice() {
+                    // bash leaves the `!` of such a command out.
+                    [command] if body.rest.is_empty() && body.first.timed.is_none() => {
+                        (stage_list(command), of_stdin(&command.redirects))
+                    }
+                    _ => {
+                        let mut body = body.clone();
+                        body.first.negate &= !body.rest.is_empty();
+                        let item = ListItem {
+                            body,
+                            background: false,
+                        };
+                        (List(vec![item]), pipes)
+                    }
+                };
+                let started = self.start_shell(&list, true, own_input);
                 os::pop_context(depth);
                 match started? {
                     Some(pid) => Stage::Process(pid, vec![]),
@@ -323,10 +345,10 @@ impl Shell {
 
     /// Starts another shell with this one's state to run a list. To be called inside a pushed context, whose
     /// descriptors the child inherits.
-    pub fn start_shell(&mut self, list: &List, background: bool) -> Run<Option<i32>> {
+    pub fn start_shell(&mut self, list: &List, background: bool, own_input: bool) -> Run<Option<i32>> {
         let saved_traps = self.st.traps.clone();
         if background {
-            self.silence_background();
+            self.silence_background(own_input);
         }
         let state = crate::state::transfer::encode(self, list);
         let ignored = self.ignored_signals();
@@ -410,7 +432,7 @@ impl Shell {
                 Stage::Process(pid, _) => Some(pid),
                 Stage::Done(_) => None,
             }),
-            None => self.start_shell(body, false),
+            None => self.start_shell(body, false, false),
         };
         os::pop_context(depth);
         let _ = os::close(theirs);
@@ -468,7 +490,7 @@ impl Shell {
         };
         let _ = os::dup2(to_read, 0);
         let _ = os::dup2(from_write, 1);
-        let started = self.start_shell(&stage_list(body), false);
+        let started = self.start_shell(&stage_list(body), false, true);
         os::pop_context(depth);
         let _ = os::close(to_read);
         let _ = os::close(from_write);
@@ -525,12 +547,16 @@ fn close(fd: Option<Fd>) {
     }
 }
 
-/// A list of just that command.
+/// A list of just that command. Where it is a subshell, the new process is that subshell.
 fn stage_list(command: &Command) -> List {
+    let mut command = command.clone();
+    if let CommandKind::Subshell(list) = command.kind {
+        command.kind = CommandKind::Group(list);
+    }
     let first = Pipeline {
         negate: false,
         timed: None,
-        stages: vec![command.clone()],
+        stages: vec![command],
     };
     List(vec![ListItem {
         body: AndOr {

@@ -365,3 +365,15 @@ fn looks_like_fd(word: &Word) -> bool {
     word.literal()
         .is_some_and(|t| t == b"-" || !t.is_empty() && t.iter().all(|c| c.is_ascii_digit() || *c == b'-'))
 }
+
+/// Whether redirections give a command its standard input, as bash reckons it.
+pub fn of_stdin(redirects: &[Redirect]) -> bool {
+    redirects.iter().any(|redirect| match redirect.kind {
+        _ if matches!(redirect.fd, RedirectFd::Variable(_)) => false,
+        RedirectKind::Read(_) | RedirectKind::ReadWrite(_) | RedirectKind::HereString(_) | RedirectKind::HereDoc(_) => {
+            true
+        }
+        RedirectKind::DupIn(_) => matches!(redirect.fd, RedirectFd::Default | RedirectFd::Number(0)),
+        _ => false,
+    })
+}

@@ -29,16 +29,21 @@ impl Shell {
         self.push_context(capture);
         let saved = self.st.clone();
         let saved_env = self.env_cache.clone();
-        let (saved_handled, saved_done) = (self.handled, self.exit_trap_done);
+        let saved_done = self.exit_trap_done;
+        let saved_pending = std::mem::take(&mut self.pending_signals);
+        self.push_outer_traps();
         let saved_expansion = self.expansion_depth;
         self.depth += super::DEPTH_OF_ENVIRONMENT;
         let saved_substitutions = std::mem::take(&mut self.open_substitutions);
-        self.enter_subshell();
+        self.enter_subshell(capture);
         let result = body(self);
-        let status = self.end_of_environment(result);
+        let mut status = self.end_of_environment(result);
+        let signal = self.subshell_signal.take();
+        if let Some(signal) = signal {
+            status = 128 + signal;
+        }
         self.open_substitutions = saved_substitutions;
         let captured = self.pop_context();
-        self.restore_signals(saved_handled);
         let ended: Vec<_> = self
             .st
             .jobs
@@ -59,20 +64,27 @@ impl Shell {
         self.depth = depth_outside;
         self.in_place -= 1;
         self.st.status = status;
+        self.pop_outer_traps();
+        for signal in saved_pending {
+            self.add_pending(signal);
+        }
+        self.ended_by = signal;
         (status, captured)
     }
 
-    /// What changes on entering any subshell: traps are reset, the job table is empty.
+    /// What changes on entering any subshell: traps are reset, the job table is empty. Substitutions and builtins in
+    /// pipelines can still list the parent's jobs.
     #[inline(never)]
-    pub fn enter_subshell(&mut self) {
+    pub fn enter_subshell(&mut self, keep_jobs: bool) {
         self.st.subshell += 1;
         self.next_virtual_pid += 1;
         self.st.bash_pid = self.pid + 100_000 + self.next_virtual_pid;
         let mut jobs = crate::state::jobs::Jobs::default();
-        // The parent's jobs can still be listed.
-        jobs.list.append(&mut self.st.jobs.list);
-        for job in &mut jobs.list {
-            job.inherited = true;
+        if keep_jobs {
+            jobs.list.append(&mut self.st.jobs.list);
+            for job in &mut jobs.list {
+                job.inherited = true;
+            }
         }
         self.st.jobs = jobs;
         self.st.loops = 0;
@@ -99,31 +111,8 @@ impl Shell {
             .map(|(&s, a)| (s, a.clone()))
             .collect();
         self.st.inherited_traps = Some(self.st.traps.clone());
-        for (&signal, action) in self.st.traps.iter() {
-            if (1..=64).contains(&signal) && !action.is_empty() {
-                let _ = os::set_signal(signal, os::Disposition::Default);
-                self.handled &= !(1 << (signal - 1));
-            }
-        }
         self.st.traps = Rc::new(kept);
-    }
-
-    /// Tells the kernel again which signals the parent's traps want.
-    fn restore_signals(&mut self, handled: u64) {
-        if handled != self.handled {
-            for signal in 1..=64 {
-                let bit = 1u64 << (signal - 1);
-                if handled & bit != self.handled & bit {
-                    let disposition = if handled & bit != 0 {
-                        os::Disposition::Handle
-                    } else {
-                        os::Disposition::Default
-                    };
-                    let _ = os::set_signal(signal, disposition);
-                }
-            }
-            self.handled = handled;
-        }
+        self.sync_signals();
     }
 
     /// Ends a shell environment: turns what its body left into a status and runs the EXIT trap.
@@ -136,7 +125,27 @@ impl Shell {
             Err(Unwind::Break(_) | Unwind::Continue(_)) => self.st.status,
         };
         self.st.status = status;
-        self.run_exit_trap(status)
+        if self.fatal_signal.is_some() && self.in_place > 0 {
+            // What ends is the environment around this one.
+            return status;
+        }
+        let mut status = status;
+        if self.handled != 0
+            && let Err(Unwind::Exit(other)) = self.run_pending_traps()
+        {
+            status = other;
+        }
+        let fatal = if self.in_place == 0 {
+            self.fatal_signal.take()
+        } else {
+            None
+        };
+        let status = self.run_exit_trap(status);
+        if let Some(signal) = fatal {
+            self.die_of(signal);
+            return 128 + signal;
+        }
+        status
     }
 
     /// `$(…)` and back quotes: what the commands wrote, without the final newlines.

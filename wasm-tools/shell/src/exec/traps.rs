@@ -1,23 +1,22 @@
 //! Traps: signals, EXIT, ERR, DEBUG and RETURN.
 
-use crate::os;
 use crate::shell::{Run, Shell, Unwind};
 use crate::state::{TRAP_DEBUG, TRAP_ERR, TRAP_EXIT, TRAP_RETURN, Traps};
 use std::rc::Rc;
 
-impl Shell {
-    /// Takes the signals that have arrived from the kernel; their traps run later.
-    pub fn collect_signals(&mut self) {
-        while let Some(signal) = os::take_signal() {
-            self.pending_signals.push_back(signal);
-        }
-    }
+const SIGKILL: i32 = 9;
+const SIGSTOP: i32 = 19;
 
+impl Shell {
     /// Runs the traps of signals that have arrived.
     #[inline(never)]
     pub fn run_pending_traps(&mut self) -> Run<()> {
         self.collect_signals();
-        while let Some(signal) = self.pending_signals.pop_front() {
+        if let Some(signal) = self.fatal_signal {
+            return Err(Unwind::Exit(128 + signal));
+        }
+        while !self.pending_signals.is_empty() {
+            let signal = self.pending_signals.remove(0);
             let Some(action) = self.st.traps.get(&signal).cloned() else {
                 continue;
             };
@@ -203,24 +202,10 @@ impl Shell {
 
     /// Sets or resets a trap, and tells the kernel.
     pub fn set_trap(&mut self, signal: i32, action: Option<&[u8]>) {
-        if (1..=64).contains(&signal) {
-            let bit = 1u64 << (signal - 1);
-            if self.ignored_at_start & bit != 0 {
-                return;
-            }
-            let disposition = match action {
-                None => os::Disposition::Default,
-                Some(b"") => os::Disposition::Ignore,
-                Some(_) => os::Disposition::Handle,
-            };
-            if os::set_signal(signal, disposition).is_err() && action.is_some() {
-                return;
-            }
-            if disposition == os::Disposition::Handle {
-                self.handled |= bit
-            } else {
-                self.handled &= !bit
-            }
+        let settled = matches!(signal, SIGKILL | SIGSTOP)
+            || (1..=64).contains(&signal) && self.ignored_at_start >> (signal - 1) & 1 == 1;
+        if settled {
+            return;
         }
         if self.st.inherited_traps.take().is_some() {
             // From now on this environment lists its own.
@@ -234,16 +219,8 @@ impl Shell {
                 traps.remove(&signal);
             }
         }
-    }
-
-    /// Signals that children are to ignore.
-    pub fn ignored_signals(&self) -> u64 {
-        let mut mask = self.ignored_at_start;
-        for (&signal, action) in self.st.traps.iter() {
-            if (1..=64).contains(&signal) && action.is_empty() {
-                mask |= 1 << (signal - 1);
-            }
+        if signal == TRAP_EXIT || (1..=64).contains(&signal) {
+            self.sync_signals();
         }
-        mask
     }
 }

@@ -102,6 +102,8 @@ pub struct State {
     pub disabled: Rc<Vec<Vec<u8>>>,
     pub getopts: Getopts,
     pub loops: u32,
+    /// Whether standard input is what a compound command or a pipeline made it: background commands keep it then.
+    pub stdin_redirected: bool,
     /// Depth of conditions in which `set -e` is off.
     pub errexit_off: u32,
     pub subshell: u32,

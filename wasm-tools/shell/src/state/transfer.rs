@@ -133,8 +133,8 @@ pub fn encode(shell: &Shell, list: &List) -> Vec<u8> {
         pid: shell.pid,
         ppid: shell.ppid,
         main_source: shell.main_source.as_ref().map(|s| s.to_vec()),
-        flags: u8::from(shell.from_string) | u8::from(shell.from_stdin) << 1,
-        ignored_at_start: shell.ignored_signals(),
+        flags: u8::from(shell.from_string) | u8::from(shell.from_stdin) << 1 | u8::from(st.stdin_redirected) << 2,
+        ignored_at_start: shell.ignored_at_start,
         getopts: (st.getopts.index, st.getopts.offset),
         trace_fd: shell.trace_fd,
         limits: (*st.limits).clone(),
@@ -231,7 +231,8 @@ pub fn decode(fd: os::Fd) -> Option<(Shell, List)> {
     shell.from_stdin = parcel.flags & 2 != 0;
     shell.ignored_at_start = parcel.ignored_at_start;
     shell.trace_fd = parcel.trace_fd;
-    shell.enter_subshell();
+    shell.st.stdin_redirected = parcel.flags & 4 != 0;
+    shell.enter_subshell(false);
     shell.st.bash_pid = own_pid;
     Some((shell, parcel.list))
 }
