@@ -290,6 +290,8 @@ pub struct Spawn<'a> {
     /// Child's and parent's descriptor.
     pub fds: &'a [(Fd, Fd)],
     pub ignored: u64,
+    /// In a process group of its own.
+    pub own_group: bool,
 }
 
 impl Spawn<'_> {
@@ -302,6 +304,9 @@ impl Spawn<'_> {
         };
         request.args(self.argv.iter().map(|a| path(a)));
         request.env(self.env.split(|&c| c == 0).filter(|v| !v.is_empty()).map(path));
+        if self.own_group {
+            request.pgid(0);
+        }
         for &(child, parent) in self.fds {
             request.fd(child, parent);
         }

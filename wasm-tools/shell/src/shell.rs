@@ -112,6 +112,8 @@ pub struct Shell {
     pub source_depth: u32,
     /// What a trap run inside of a reading builtin left.
     pub pending_unwind: Option<Unwind>,
+    /// Processes that are started get groups of their own.
+    pub own_group: bool,
     /// The builtin that is running, for messages about its output.
     pub builtin: &'static str,
     /// Depth of running commands whose function or subshell hides traps: `BASH_COMMAND` is noted all the same.
@@ -197,6 +199,7 @@ impl Shell {
             eval_depth: 0,
             source_depth: 0,
             pending_unwind: None,
+            own_group: false,
             builtin: "",
             hidden_traps: 0,
             cond_soft: false,

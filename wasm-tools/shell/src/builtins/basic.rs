@@ -40,11 +40,6 @@ pub fn no_history(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     Ok(0)
 }
 
-pub fn suspend(shell: &mut Shell, _: &[Vec<u8>]) -> Run<i32> {
-    shell.builtin_error("suspend", "cannot suspend: no job control");
-    Ok(1)
-}
-
 pub fn logout(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     if !shell.st.shopts.login_shell {
         shell.builtin_error("logout", "not login shell: use `exit'");

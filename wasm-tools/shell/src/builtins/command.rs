@@ -192,6 +192,7 @@ fn run_without_functions(shell: &mut Shell, words: &[Vec<u8>]) -> Run<i32> {
         if builtin.name == "exec" {
             let saved = shell.st.opts.posix;
             let result = shell.run_exec(Prepared {
+                simple: None,
                 argv: words.to_vec(),
                 assigns: &[],
                 redirects: &[],
@@ -204,6 +205,7 @@ fn run_without_functions(shell: &mut Shell, words: &[Vec<u8>]) -> Run<i32> {
     }
     shell.flush_out();
     shell.run_external_command(Prepared {
+        simple: None,
         argv: words.to_vec(),
         assigns: &[],
         redirects: &[],
@@ -320,6 +322,7 @@ pub fn builtin(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     let Some(name) = words.first() else { return Ok(0) };
     match shell.builtin_named(name) {
         Some(builtin) if builtin.name == "exec" => shell.run_exec(Prepared {
+            simple: None,
             argv: words.to_vec(),
             assigns: &[],
             redirects: &[],

@@ -3,10 +3,54 @@
 use crate::exec::jobs::Waited;
 use crate::os::{self, Status};
 use crate::shell::{Run, Shell};
+use crate::state::jobs::Job;
 
-pub fn no_job_control(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
+/// The job that `fg` and `bg` mean. Without job control there is none.
+fn controlled_job(shell: &mut Shell, argv: &[Vec<u8>]) -> Option<Job> {
     let name = String::from_utf8_lossy(&argv[0]).into_owned();
-    shell.builtin_error(&name, "no job control");
+    if !shell.st.opts.monitor || shell.st.subshell > 0 {
+        shell.builtin_error(&name, "no job control");
+        return None;
+    }
+    let spec = argv.get(1).map_or(&b"%%"[..], |w| w);
+    let job = shell.st.jobs.find(spec).cloned();
+    if job.is_none() {
+        let shown = argv
+            .get(1)
+            .map_or("current".into(), |w| String::from_utf8_lossy(w).into_owned());
+        shell.builtin_error(&name, &format!("{shown}: no such job"));
+    }
+    job
+}
+
+/// `fg`: no job is ever stopped in the sandbox, so there is only waiting left.
+pub fn fg(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
+    let Some(job) = controlled_job(shell, argv) else {
+        return Ok(1);
+    };
+    shell.out.extend_from_slice(&job.command);
+    shell.out.push(b'\n');
+    wait(shell, &[b"wait".to_vec(), job.pid.to_string().into_bytes()])
+}
+
+pub fn bg(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
+    let Some(job) = controlled_job(shell, argv) else {
+        return Ok(1);
+    };
+    shell.builtin_error("bg", &format!("job {} already in background", job.number));
+    Ok(0)
+}
+
+pub fn suspend(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
+    if let Err(status) = shell.builtin_options(argv, b"f") {
+        return Ok(status);
+    }
+    let why = if shell.st.opts.monitor {
+        "not supported in the sandbox: job control of a terminal"
+    } else {
+        "cannot suspend: no job control"
+    };
+    shell.builtin_error("suspend", why);
     Ok(1)
 }
 
@@ -112,6 +156,9 @@ pub fn wait(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     };
     shell.flush_out();
     let variable = options.value(b'p').map(<[u8]>::to_vec);
+    if let Some(name) = &variable {
+        shell.unset_var(name);
+    }
     let words = &argv[options.rest..];
     let interrupted = |shell: &mut Shell, signal: i32| -> Run<i32> {
         shell.st.status = 128 + signal;
@@ -158,7 +205,7 @@ pub fn wait(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
             Waited::Status(code) => {
                 status = code;
                 if let (Some(job), true) = (job, code > 128) {
-                    shell.report_signal(pid, Status::Signaled(code - 128), &[job.command]);
+                    shell.report_signal(pid, Status::Signaled(code - 128), false, || job.command);
                 }
                 shell.st.jobs.remove(pid);
                 if let Some(name) = &variable {
@@ -276,6 +323,9 @@ pub fn disown(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     Ok(status)
 }
 
+/// Signals that stop processes where they may: STOP, TSTP, TTIN, TTOU.
+const STOPPING: [i32; 4] = [19, 20, 21, 22];
+
 pub fn kill(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     let mut words = &argv[1..];
     let mut signal = 15;
@@ -321,6 +371,14 @@ pub fn kill(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     if words.is_empty() {
         shell.usage("kill");
         return Ok(2);
+    }
+    if STOPPING.contains(&signal) {
+        let name = os::signal_name(signal).unwrap_or_default();
+        shell.builtin_error(
+            "kill",
+            &format!("{name}: not supported in the sandbox: stopping processes"),
+        );
+        return Ok(1);
     }
     let mut status = 1;
     for word in words {

@@ -6,6 +6,10 @@ use crate::shell::{Run, Shell, Unwind};
 use crate::state::vars::{Value, attr};
 use std::rc::Rc;
 
+const SIGINT: i32 = 2;
+const SIGPIPE: i32 = 13;
+const SIGTERM: i32 = 15;
+
 /// Why a program did not start: the message without prefix, and the status. Without a message the kernel has said it.
 pub struct NotStarted {
     pub message: Vec<u8>,
@@ -32,6 +36,7 @@ impl Shell {
             Ok(saved) => saved,
             Err(()) => return Ok(1),
         };
+        let mut ended = None;
         let result = match self.push_assignments(command.assigns) {
             Ok(pushed) => {
                 let started = self.start_program(&command.argv);
@@ -41,7 +46,7 @@ impl Shell {
                 Ok(match started {
                     Ok(pid) => {
                         let status = self.wait_foreground(pid);
-                        self.report_signal(pid, status, &command.argv);
+                        ended = Some((pid, status));
                         status.shell_code()
                     }
                     Err(failure) => self.not_started(&command.argv, failure)?,
@@ -50,6 +55,12 @@ impl Shell {
             Err(unwind) => Err(unwind),
         };
         self.undo_redirects(saved);
+        if let Some((pid, status)) = ended {
+            self.report_signal(pid, status, true, || match command.simple {
+                Some(simple) => crate::print::simple_text(simple, command.redirects),
+                None => command.argv.join(&b' '),
+            });
+        }
         result
     }
 
@@ -129,6 +140,7 @@ impl Shell {
             env: &env,
             fds: &[],
             ignored,
+            own_group: self.own_group,
         })
     }
 
@@ -140,6 +152,7 @@ impl Shell {
             env,
             fds: &[],
             ignored: self.ignored_signals(),
+            own_group: false,
         }
         .exec()
     }
@@ -270,20 +283,24 @@ impl Shell {
         }
     }
 
-    /// Prints bash's line about a process that a signal ended.
+    /// Says that a signal ended a process: with the command's text, or where scripts end their own processes, as
+    /// little as bash does.
     #[inline(never)]
-    pub fn report_signal(&mut self, pid: i32, status: Status, argv: &[Vec<u8>]) {
+    pub fn report_signal(&mut self, pid: i32, status: Status, foreground: bool, text: impl FnOnce() -> Vec<u8>) {
         let Status::Signaled(signal) = status else { return };
-        if argv.is_empty() {
+        if signal == SIGINT || signal == SIGPIPE {
             return;
         }
-        if signal == 2 || signal == 13 {
-            return;
+        let name = os::signal_text(signal).unwrap_or("Unknown signal");
+        let trapped = self.st.traps.get(&signal).is_some_and(|a| !a.is_empty());
+        if signal != SIGTERM && !trapped {
+            let mut message = format!("{pid:>5} {name:<23} ").into_bytes();
+            message.extend_from_slice(&text());
+            self.error_bytes(&message);
+        } else if foreground {
+            self.flush_out();
+            self.write_stderr(format!("{name}\n").as_bytes());
         }
-        let text = os::signal_text(signal).unwrap_or("Unknown signal");
-        let mut message = format!("{pid:>5} {text:<23} ").into_bytes();
-        message.extend_from_slice(&argv.join(&b' '));
-        self.error_bytes(&message);
     }
 
     /// `exec`: replaces the shell, or makes redirections permanent.
@@ -379,6 +396,7 @@ impl Shell {
                         env: &env,
                         fds: &[],
                         ignored: self.ignored_signals(),
+                        own_group: false,
                     };
                     match self.start_process(&request) {
                         Ok(pid) => {

@@ -13,7 +13,8 @@ pub mod subshell;
 pub mod trace;
 pub mod traps;
 
-use crate::ast::{AndOr, CaseEnd, Command, CommandKind, List, Pipeline, Word};
+use crate::ast::{AndOr, CaseEnd, Command, CommandKind, List, Pipeline, Redirect, Word};
+use crate::os;
 use crate::pattern::Pattern;
 use crate::shell::{Run, Shell, Unwind};
 use std::rc::Rc;
@@ -207,6 +208,18 @@ impl Shell {
         result
     }
 
+    /// Runs what a subshell is made of in the environment that is that subshell already.
+    pub(super) fn run_group(&mut self, list: &List, redirects: &[Redirect]) -> Run<i32> {
+        match self.redirect_all(redirects)? {
+            Ok(saved) => {
+                let result = self.run_list(list);
+                self.undo_redirects(saved);
+                result
+            }
+            Err(()) => Ok(1),
+        }
+    }
+
     #[inline(never)]
     fn run_compound(&mut self, command: &Command) -> Run<i32> {
         match &command.kind {
@@ -218,10 +231,17 @@ impl Shell {
                     self.st.line = command.line;
                 }
                 let redirected = redirect::of_stdin(&command.redirects);
-                Ok(self.in_subshell(|shell| {
+                let status = self.in_subshell(|shell| {
                     shell.st.stdin_redirected = redirected;
                     shell.run_list(list)
-                }))
+                });
+                if let Some(signal) = self.ended_by.take() {
+                    let pid = self.pid + 100_000 + self.next_virtual_pid;
+                    self.report_signal(pid, os::Status::Signaled(signal), true, || {
+                        crate::print::command_text(command)
+                    });
+                }
+                Ok(status)
             }
             CommandKind::If { clauses, otherwise } => {
                 for (cond, body) in clauses {

@@ -12,7 +12,7 @@ const LAST_STAGE_GRACE: std::time::Duration = std::time::Duration::from_millis(2
 
 /// A pipeline stage that has begun.
 enum Stage {
-    Process(i32, Vec<Vec<u8>>),
+    Process(i32),
     /// It ended without a process, or could not begin.
     Done(i32),
 }
@@ -59,9 +59,9 @@ impl Shell {
             let stage = self.start_stage(last, input, None, false);
             close(input);
             match stage? {
-                Stage::Process(pid, argv) => {
+                Stage::Process(pid) => {
                     let status = self.wait_foreground(pid);
-                    self.report_signal(pid, status, &argv);
+                    self.report_signal(pid, status, true, || crate::print::command_text(last));
                     Ok(status.shell_code())
                 }
                 Stage::Done(status) => Ok(status),
@@ -77,7 +77,10 @@ impl Shell {
                     let _ = os::close(fd);
                 }
                 shell.st.stdin_redirected = true;
-                let result = shell.run_command(last);
+                let result = match &last.kind {
+                    CommandKind::Subshell(list) => shell.run_group(list, &last.redirects),
+                    _ => shell.run_command(last),
+                };
                 if let (true, CommandKind::Simple(_)) = (result.is_ok(), &last.kind) {
                     // A builtin that reads nothing ends before a process would even have begun: give the writers
                     // before it the time to write once, or to end, before their reader goes.
@@ -92,11 +95,7 @@ impl Shell {
         for stage in begun {
             statuses.push(match stage {
                 Stage::Done(status) => status,
-                Stage::Process(pid, argv) => {
-                    let status = self.wait_foreground(pid);
-                    self.report_signal(pid, status, &argv);
-                    status.shell_code()
-                }
+                Stage::Process(pid) => self.wait_foreground(pid).shell_code(),
             });
         }
         let last_status = status?;
@@ -193,7 +192,7 @@ impl Shell {
         } else {
             self.start_shell(&stage_list(command), background, of_stdin(&command.redirects))
                 .map(|pid| match pid {
-                    Some(pid) => Stage::Process(pid, vec![]),
+                    Some(pid) => Stage::Process(pid),
                     None => Stage::Done(254),
                 })
         };
@@ -241,7 +240,7 @@ impl Shell {
         }
         self.push_assignments(&simple.assigns)?;
         match self.start_program(&argv) {
-            Ok(pid) => Ok(Stage::Process(pid, argv)),
+            Ok(pid) => Ok(Stage::Process(pid)),
             Err(failure) => Ok(Stage::Done(self.not_started(&argv, failure)?)),
         }
     }
@@ -292,14 +291,37 @@ impl Shell {
             (true, None, [command]) if self.is_program(command) => Some(command),
             _ => None,
         };
-        let stage = match simple {
+        self.own_group = self.st.opts.monitor && self.st.subshell == 0;
+        let started = self.start_background(body, simple);
+        self.own_group = false;
+        let Some(stage) = started? else { return Ok(254) };
+        match stage {
+            Stage::Process(pid) => {
+                self.st.jobs.add(pid, text);
+                self.st.last_background = Some(pid);
+            }
+            Stage::Done(status) => {
+                // It failed to begin; `wait $!` tells its status.
+                self.next_virtual_pid += 1;
+                let pid = self.pid + 100_000 + self.next_virtual_pid;
+                self.st.jobs.remember(pid, status);
+                self.st.last_background = Some(pid);
+            }
+        }
+        self.st.status = 0;
+        Ok(0)
+    }
+
+    /// Starts what `&` puts in the background. `None`: it has been said why not.
+    fn start_background(&mut self, body: &AndOr, simple: Option<&Command>) -> Run<Option<Stage>> {
+        Ok(Some(match simple {
             Some(command) => self.start_stage(command, None, None, true)?,
             None => {
                 let depth = match os::push_context() {
                     Ok(depth) => depth,
                     Err(error) => {
                         self.error(&format!("fork: {}", os::message(error)));
-                        return Ok(254);
+                        return Ok(None);
                     }
                 };
                 let pipes = body.first.stages.len() > 1;
@@ -321,26 +343,11 @@ impl Shell {
                 let started = self.start_shell(&list, true, own_input);
                 os::pop_context(depth);
                 match started? {
-                    Some(pid) => Stage::Process(pid, vec![]),
-                    None => return Ok(254),
+                    Some(pid) => Stage::Process(pid),
+                    None => return Ok(None),
                 }
             }
-        };
-        match stage {
-            Stage::Process(pid, _) => {
-                self.st.jobs.add(pid, text);
-                self.st.last_background = Some(pid);
-            }
-            Stage::Done(status) => {
-                // It failed to begin; `wait $!` tells its status.
-                self.next_virtual_pid += 1;
-                let pid = self.pid + 100_000 + self.next_virtual_pid;
-                self.st.jobs.remember(pid, status);
-                self.st.last_background = Some(pid);
-            }
-        }
-        self.st.status = 0;
-        Ok(0)
+        }))
     }
 
     /// Starts another shell with this one's state to run a list. To be called inside a pushed context, whose
@@ -369,6 +376,7 @@ impl Shell {
             env: &env,
             fds: &[(fd, fd)],
             ignored,
+            own_group: self.own_group,
         };
         let started = self.start_process(&request);
         let _ = os::close(fd);
@@ -429,7 +437,7 @@ impl Shell {
         };
         let started = match single {
             Some(command) => self.start_program_stage(command, false).map(|stage| match stage {
-                Stage::Process(pid, _) => Some(pid),
+                Stage::Process(pid) => Some(pid),
                 Stage::Done(_) => None,
             }),
             None => self.start_shell(body, false, false),

@@ -11,6 +11,8 @@ use std::rc::Rc;
 
 /// A command ready to run.
 pub struct Prepared<'a> {
+    /// The command as written, when there is one.
+    pub simple: Option<&'a Simple>,
     pub argv: Vec<Vec<u8>>,
     pub assigns: &'a [Assign],
     pub redirects: &'a [Redirect],
@@ -57,6 +59,7 @@ impl Shell {
             self.trace_simple(simple, &argv);
         }
         self.run_prepared(Prepared {
+            simple: Some(simple),
             argv,
             assigns: &simple.assigns,
             redirects,
@@ -85,6 +88,7 @@ impl Shell {
             }
         }
         let result = self.run_prepared(Prepared {
+            simple: Some(simple),
             argv,
             assigns: &simple.assigns,
             redirects,
@@ -240,9 +244,20 @@ impl Shell {
     }
 
     #[inline(never)]
-    fn run_builtin_command(&mut self, builtin: &'static Builtin, command: Prepared<'_>) -> Run<i32> {
+    fn run_builtin_command(&mut self, builtin: &'static Builtin, mut command: Prepared<'_>) -> Run<i32> {
         if builtin.name == "exec" {
             return self.run_exec(command);
+        }
+        if matches!(builtin.name, "command" | "builtin")
+            && command.argv.get(1).is_some_and(|word| word == b"exec")
+            && !self.st.disabled.iter().any(|name| &name[..] == b"exec")
+        {
+            // The redirections are the ones of `exec`: they stay. Its errors never end the shell.
+            command.argv.remove(0);
+            let posix = std::mem::replace(&mut self.st.opts.posix, false);
+            let result = self.run_exec(command);
+            self.st.opts.posix = posix;
+            return result;
         }
         let saved = if command.redirects.is_empty() {
             None

@@ -78,7 +78,11 @@ impl Jobs {
                 .list
                 .iter()
                 .find(|j| j.command.windows(text.len().max(1)).any(|w| w == text)),
-            _ => self.list.iter().find(|j| j.command.starts_with(rest)),
+            _ => {
+                let mut named = self.list.iter().filter(|j| j.command.starts_with(rest));
+                // A name that several jobs have is nobody's.
+                named.next().filter(|_| named.next().is_none())
+            }
         }
     }
 }
