@@ -6,6 +6,7 @@
 
 #![cfg(target_family = "wasm")]
 
+pub mod alloc;
 pub mod command;
 pub mod errno;
 pub mod fd;
