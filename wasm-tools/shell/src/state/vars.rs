@@ -17,7 +17,10 @@ pub struct FxHasher(u64);
 
 impl Hasher for FxHasher {
     fn finish(&self) -> u64 {
-        self.0
+        // The table looks at the low 32 bits only, and a product's low bits know nothing of its factors' high ones:
+        // without this, names that differ in their last letters share a bucket.
+        let hash = (self.0 ^ (self.0 >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        hash ^ (hash >> 32)
     }
 
     fn write(&mut self, bytes: &[u8]) {
