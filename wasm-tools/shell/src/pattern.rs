@@ -2,6 +2,7 @@
 //!
 //! A pattern's quoted characters are preceded by a backslash.
 
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A compiled pattern.
@@ -389,6 +390,21 @@ impl Pattern {
 
     /// Where the shortest or longest matching suffix begins.
     pub fn suffix(&self, text: &[u8], longest: bool) -> Option<usize> {
+        if text.is_ascii() {
+            // Every place is a character's; where the pattern begins with a character, few are worth a try.
+            let first = match self.items.first() {
+                Some(&Item::Char(c)) if !self.fold => Some(c),
+                _ => None,
+            };
+            let found = |&i: &usize| {
+                first.is_none_or(|c| text.get(i).is_some_and(|&b| u32::from(b) == c)) && self.matches(&text[i..])
+            };
+            return if longest {
+                (0..=text.len()).find(found)
+            } else {
+                (0..=text.len()).rev().find(found)
+            };
+        }
         let mut starts = Vec::with_capacity(text.len() + 1);
         let mut i = 0;
         while i < text.len() {
@@ -422,6 +438,49 @@ impl Pattern {
             }
         }
         Some(out)
+    }
+}
+
+/// Patterns compiled lately: loops match the same ones again and again.
+#[derive(Default)]
+pub struct Cache(Vec<Option<Cached>>);
+
+struct Cached {
+    text: Vec<u8>,
+    /// Extended patterns, case, and the locale.
+    flags: [bool; 3],
+    pattern: Rc<Pattern>,
+}
+
+impl Cache {
+    const SIZE: usize = 64;
+
+    /// The compiled pattern.
+    pub fn get(&mut self, text: &[u8], extglob: bool, fold: bool) -> Rc<Pattern> {
+        let flags = [extglob, fold, BYTES.load(Ordering::Relaxed)];
+        let hash = text
+            .iter()
+            .fold(text.len(), |h, &c| h.wrapping_mul(31).wrapping_add(usize::from(c)));
+        if self.0.is_empty() {
+            self.0.resize_with(Self::SIZE, || None);
+        }
+        let slot = &mut self.0[hash % Self::SIZE];
+        if let Some(cached) = slot
+            && cached.text == text
+            && cached.flags == flags
+        {
+            return cached.pattern.clone();
+        }
+        let pattern = Rc::new(Pattern::new(text, extglob, fold));
+        // Long ones are seldom seen twice.
+        if text.len() <= 256 {
+            *slot = Some(Cached {
+                text: text.to_vec(),
+                flags,
+                pattern: pattern.clone(),
+            });
+        }
+        pattern
     }
 }
 
@@ -466,6 +525,10 @@ fn match_items(
             }
             Some(Item::Star) => {
                 items = &items[1..];
+                // At the end it can take everything; that is one of the ways, and often the one wanted.
+                if items.is_empty() && accept(&text[text.len()..]) {
+                    return true;
+                }
                 star = Some((items, text));
                 continue;
             }

@@ -64,6 +64,8 @@ pub struct Shell {
     /// Output of builtins on its way to descriptor 1.
     pub out: Vec<u8>,
     pub contexts: Vec<Context>,
+    /// Patterns in use.
+    pub patterns: crate::pattern::Cache,
     /// Exported variables as an environment block.
     pub env_cache: Option<Rc<Vec<u8>>>,
     pub expansion_depth: u32,
@@ -174,6 +176,7 @@ impl Shell {
             from_stdin: false,
             out: Vec::new(),
             contexts: Vec::new(),
+            patterns: crate::pattern::Cache::default(),
             env_cache: None,
             expansion_depth: 0,
             depth: 0,

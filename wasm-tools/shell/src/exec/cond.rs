@@ -2,7 +2,6 @@
 
 use crate::ast::{Cond, CondOp, Word};
 use crate::os;
-use crate::pattern::Pattern;
 use crate::regex::Regex;
 use crate::shell::{Run, Shell, Unwind};
 use crate::state::vars::{Value, attr};
@@ -76,7 +75,7 @@ impl Shell {
                 ]
                 .concat()
             });
-            let hit = Pattern::new(&pattern, true, fold).matches(&text);
+            let hit = self.matches(&pattern, &text, true, fold);
             return Ok(hit == matches!(op, CondOp::Match { .. }));
         }
         let a = self.expand_single(left)?;

@@ -13,9 +13,8 @@ pub mod subshell;
 pub mod trace;
 pub mod traps;
 
-use crate::ast::{AndOr, CaseEnd, Command, CommandKind, List, Pipeline, Redirect, Word};
+use crate::ast::{AndOr, Arith, CaseEnd, Command, CommandKind, List, Pipeline, Redirect, Word};
 use crate::os;
-use crate::pattern::Pattern;
 use crate::shell::{Run, Shell, Unwind};
 use std::rc::Rc;
 
@@ -495,18 +494,15 @@ impl Shell {
             if !fall {
                 let mut hit = false;
                 for pattern in &arm.patterns {
-                    if let (Some(text), false) = (pattern.literal(), fold) {
-                        // A plain word needs no compiled pattern.
-                        if !text.iter().any(|c| matches!(c, b'*' | b'?' | b'[' | b'(' | b'\\')) {
-                            if text == value.as_slice() {
-                                hit = true;
-                                break;
-                            }
-                            continue;
+                    let extglob = self.st.shopts.extglob;
+                    let matches = match pattern.literal() {
+                        Some(text) => self.matches(text, &value, extglob, fold),
+                        None => {
+                            let text = self.expand_pattern(pattern)?;
+                            self.matches(&text, &value, extglob, fold)
                         }
-                    }
-                    let text = self.expand_pattern(pattern)?;
-                    if Pattern::new(&text, self.st.shopts.extglob, fold).matches(&value) {
+                    };
+                    if matches {
                         hit = true;
                         break;
                     }

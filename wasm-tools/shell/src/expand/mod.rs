@@ -12,6 +12,7 @@ pub use fields::{Builder, Field};
 use crate::ast::{Arg, Part, Word};
 use crate::pattern::Pattern;
 use crate::shell::{Run, Shell, Unwind};
+use std::rc::Rc;
 
 /// Nesting of expansions inside expansions beyond which the command is given up.
 const MAX_DEPTH: u32 = 200;
@@ -137,9 +138,17 @@ impl Shell {
     }
 
     /// Expands to a compiled pattern for matching strings.
-    pub fn match_pattern(&mut self, word: &Word, fold: bool) -> Run<Pattern> {
+    pub fn match_pattern(&mut self, word: &Word, fold: bool) -> Run<Rc<Pattern>> {
         let text = self.expand_pattern(word)?;
-        Ok(Pattern::new(&text, self.st.shopts.extglob, fold))
+        Ok(self.patterns.get(&text, self.st.shopts.extglob, fold))
+    }
+
+    /// Whether the text matches the pattern.
+    pub fn matches(&mut self, pattern: &[u8], text: &[u8], extglob: bool, fold: bool) -> bool {
+        if !fold && !pattern.iter().any(|c| matches!(c, b'*' | b'?' | b'[' | b'(' | b'\\')) {
+            return pattern == text;
+        }
+        self.patterns.get(pattern, extglob, fold).matches(text)
     }
 
     /// Expands the right-hand side of `=~`: quoted characters stand for themselves.

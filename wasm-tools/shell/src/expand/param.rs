@@ -3,7 +3,7 @@
 use super::{Builder, case};
 use crate::arith::decimal;
 use crate::ast::{Arith, Param, ParamName, ParamOp, ReplaceMode, Subscript, Word};
-use crate::pattern::{Pattern, char_count, char_offset, decode};
+use crate::pattern::{char_count, char_offset, decode};
 use crate::shell::{Run, Shell, Unwind};
 use crate::state::vars::{Value, Var, attr};
 use std::rc::Rc;
@@ -496,7 +496,7 @@ impl Shell {
                     Some(word) => Some(self.match_pattern(word, false)?),
                     None => None,
                 };
-                Ok(map(value, |text| case::operator(&text, *op, *all, pattern.as_ref())))
+                Ok(map(value, |text| case::operator(&text, *op, *all, pattern.as_deref())))
             }
             ParamOp::Slice { offset, length } => self.slice(name, index, value, offset, length.as_deref()),
             ParamOp::Transform(op) => self.transform(*op, name, index, value),
@@ -508,7 +508,7 @@ impl Shell {
     fn replace(&mut self, value: Val, mode: ReplaceMode, pattern: &Word, with: Option<&Word>) -> Run<Val> {
         let fold = self.st.shopts.nocasematch;
         let pattern_text = self.expand_pattern(pattern)?;
-        let pattern = Pattern::new(&pattern_text, self.st.shopts.extglob, fold);
+        let pattern = self.patterns.get(&pattern_text, self.st.shopts.extglob, fold);
         let ampersand = self.st.shopts.patsub_replacement;
         // Pieces of the replacement; `None` is the matched text.
         let mut pieces: Vec<Option<Vec<u8>>> = Vec::new();
