@@ -13,7 +13,7 @@ pub mod subshell;
 pub mod trace;
 pub mod traps;
 
-use crate::ast::{AndOr, Arith, CaseEnd, Command, CommandKind, List, Pipeline, Redirect, Word};
+use crate::ast::{AndOr, CaseEnd, Command, CommandKind, List, Pipeline, Redirect, Word};
 use crate::os;
 use crate::shell::{Run, Shell, Unwind};
 use std::rc::Rc;
