@@ -112,6 +112,9 @@ pub fn assemble(scripts: &[Script], left_out: &[FileFinding], known: &Facts, pla
                 },
                 Some(name) => commands.add(name, Some(known.commands.contains(name)), fact),
             }
+            for host in text::bare_hosts(command) {
+                hosts.add(host, Some(false), fact);
+            }
             for read in reads(command).1 {
                 let is_known = match &read {
                     Reads::Text(_) => true,
