@@ -73,13 +73,12 @@ pub fn new(args: &NewArgs) -> Result<u8, Error> {
         return Err(format!("{} is there already", folder.display()).into());
     }
     let manifest = Manifest::new(&args.name, DESCRIPTION).to_yaml();
+    let text = format!("---\n{}\n---\n{BODY}", manifest.trim_end());
     let made = (|| -> Result<(), Error> {
-        fs::create_dir_all(folder.join("scripts"))?;
-        fs::create_dir_all(folder.join("tests"))?;
-        fs::write(folder.join("SKILL.md"), format!("---\n{}\n---\n{BODY}", manifest.trim_end()))?;
-        fs::write(folder.join("scripts/count.sh"), SCRIPT)?;
-        executable(&folder.join("scripts/count.sh"))?;
-        fs::write(folder.join("tests/cases.toml"), CASES)?;
+        for (name, content) in [("SKILL.md", &*text), ("scripts/count.sh", SCRIPT), ("tests/cases.toml", CASES)] {
+            let path = folder.join(name);
+            write(&path, content).map_err(|error| format!("cannot make {}: {error}", path.display()))?;
+        }
         // A name that the specification does not allow is told as `wskill check` tells it.
         match check(&folder).into_iter().find(|found| found.finding.severity == Severity::Error) {
             Some(found) => Err(format!("{}: {}", args.name, found.finding.message).into()),
@@ -97,10 +96,13 @@ pub fn new(args: &NewArgs) -> Result<u8, Error> {
     ))
 }
 
-fn executable(path: &Path) -> std::io::Result<()> {
+/// Writes a file and the folders that it is in; a script can be executed.
+fn write(path: &Path, content: &str) -> std::io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    fs::write(path, content)?;
     #[cfg(unix)]
-    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
-    #[cfg(not(unix))]
-    let _ = path;
+    if content.starts_with("#!") {
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+    }
     Ok(())
 }
