@@ -4,6 +4,7 @@
 
 mod client;
 mod endings;
+mod example;
 mod failures;
 mod official;
 mod runs;
