@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::Args;
 use serde_json::json;
 
-use super::options::runtime;
 use super::settings::Configured;
-use super::state::{open_sessions, session_key};
+use super::state::{ExecutorArgs, open_sessions, session_key};
 use super::{Error, clean, say};
 use crate::agent::{Agent, Cancel, Client, Ending, Environment, Event, Settings, Transcript, code_blocks};
 use crate::repository::Repository;
@@ -27,6 +26,9 @@ pub struct ChatArgs {
     /// The session: what is loaded and the workspace stay
     #[arg(long, default_value = "chat")]
     session: String,
+
+    #[command(flatten)]
+    executor: ExecutorArgs,
 
     /// The model [default: $TRPC_AGENT_MODEL_NAME]
     #[arg(long)]
@@ -60,7 +62,7 @@ pub async fn chat(args: ChatArgs) -> Result<u8, Error> {
     let settings = Settings::from_environment(&environment)?;
     let configured = Configured::load()?;
     let roots = std::env::split_paths(settings.skills_root());
-    let sessions = open_sessions(Repository::builder().roots(roots).build(), runtime()?, &configured, &[]).await?;
+    let sessions = open_sessions(Repository::builder().roots(roots).build(), args.executor, &configured, &[]).await?;
     let session = sessions.open(&session_key(&args.session)?).await?;
     let toolset = Toolset::new(session, configured.tools(ToolOptions::builder().profile(Profile::Full))?.build());
     let secret = settings.api_key().clone();

@@ -3,9 +3,8 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::options::runtime;
 use super::settings::Configured;
-use super::state::{open_sessions, session_key};
+use super::state::{ExecutorArgs, open_sessions, session_key};
 use super::{Error, clean, print};
 use crate::repository::Repository;
 use crate::session::Sessions;
@@ -15,6 +14,9 @@ use crate::session::store::SessionFilter;
 /// Arguments of `wskill session`.
 #[derive(Debug, Args)]
 pub struct SessionArgs {
+    #[command(flatten)]
+    executor: ExecutorArgs,
+
     #[command(subcommand)]
     action: Action,
 }
@@ -49,7 +51,7 @@ enum Action {
 
 /// Lists, shows, forks or deletes sessions.
 pub async fn session(args: SessionArgs) -> Result<u8, Error> {
-    let sessions = open_sessions(Repository::builder().build(), runtime()?, &Configured::load()?, &[]).await?;
+    let sessions = open_sessions(Repository::builder().build(), args.executor, &Configured::load()?, &[]).await?;
     match args.action {
         Action::List { json } => list(&sessions, json).await,
         Action::Show { name } => show(&sessions, &name).await,

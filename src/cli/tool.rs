@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::options::runtime;
 use super::settings::Configured;
 use super::skills::SkillsArgs;
-use super::state::{open_sessions, session_key};
+use super::state::{ExecutorArgs, open_sessions, session_key};
 use super::{Error, print};
 use crate::tools::{Compat, Profile, ToolOptions, Toolset};
 
@@ -43,6 +42,9 @@ pub struct ToolArgs {
     begin_turn: bool,
 
     #[command(flatten)]
+    executor: ExecutorArgs,
+
+    #[command(flatten)]
     skills: SkillsArgs,
 }
 
@@ -65,7 +67,7 @@ enum CompatName {
 pub async fn tool(args: ToolArgs) -> Result<u8, Error> {
     let repository = args.skills.repository().await?;
     let configured = Configured::load()?;
-    let sessions = open_sessions(repository, runtime()?, &configured, &args.host_root).await?;
+    let sessions = open_sessions(repository, args.executor, &configured, &args.host_root).await?;
     let session = sessions.open(&session_key(&args.session)?).await?;
     let profile = match args.profile {
         ProfileName::Run => Profile::Run,

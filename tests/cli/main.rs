@@ -16,6 +16,8 @@ mod cache;
 mod component;
 mod crash;
 mod errors;
+#[cfg(target_os = "linux")]
+mod executors;
 mod help;
 mod hints;
 mod module;
