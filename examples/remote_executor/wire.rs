@@ -1,6 +1,7 @@
 //! What client and server say to each other: frames of a JSON text and bytes. Each side takes the other's sizes for
 //! what they are, numbers from somebody else.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
@@ -206,6 +207,7 @@ pub struct End {
     peak_memory: u64,
     processes: u64,
     hints: Vec<String>,
+    written: Option<BTreeSet<String>>,
 }
 
 impl End {
@@ -221,6 +223,7 @@ impl End {
             peak_memory: outcome.peak_memory,
             processes: outcome.processes,
             hints: outcome.hints,
+            written: outcome.written,
         };
         (end, [outcome.stdout, outcome.stderr].concat())
     }
@@ -241,6 +244,7 @@ impl End {
             peak_memory: self.peak_memory,
             processes: self.processes,
             hints: self.hints,
+            written: self.written,
         }
     }
 }
