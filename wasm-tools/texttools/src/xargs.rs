@@ -46,6 +46,8 @@ struct Config {
     confirm: bool,
     exit_if_long: bool,
     keep_stdin: bool,
+    /// Variable that tells a command which of the parallel places it has.
+    slot: Option<Vec<u8>>,
 }
 
 /// Runs xargs and gives its exit status: 123 when a command failed, 124 when one exited with 255, 125 when one was
@@ -99,6 +101,7 @@ fn parse(arguments: &[Vec<u8>]) -> Result<Option<Parsed>, String> {
         confirm: false,
         exit_if_long: false,
         keep_stdin: false,
+        slot: None,
     };
     let mut file = None;
     for (letter, value) in parsed.options {
@@ -142,6 +145,12 @@ fn parse(arguments: &[Vec<u8>]) -> Result<Option<Parsed>, String> {
             'p' => {
                 config.confirm = true;
                 config.trace = true;
+            }
+            '\u{e000}' => {
+                if value.as_ref().is_some_and(|name| name.contains(&b'=')) {
+                    return Err("option --process-slot-var may not be set to a value which includes `='".into());
+                }
+                config.slot = value;
             }
             'r' => config.skip_empty = true,
             't' => config.trace = true,
@@ -195,11 +204,13 @@ struct Items<'c> {
     bytes: io::Bytes<BufReader<Box<dyn Read>>>,
     config: &'c Config,
     ended: bool,
+    /// Nothing was read yet.
+    first: bool,
 }
 
 impl<'c> Items<'c> {
     fn new(stream: Box<dyn Read>, config: &'c Config) -> Self {
-        Self { bytes: BufReader::with_capacity(64 << 10, stream).bytes(), config, ended: false }
+        Self { bytes: BufReader::with_capacity(64 << 10, stream).bytes(), config, ended: false, first: true }
     }
 
     fn byte(&mut self) -> Result<Option<u8>, String> {
@@ -237,13 +248,19 @@ impl<'c> Items<'c> {
         let whole_lines = self.config.replace.is_some();
         let mut word: Option<Vec<u8>> = None;
         let mut quote: Option<u8> = None;
+        // Whether the byte before was a blank, be it quoted by a backslash.
+        let mut blank = false;
+        let first = std::mem::take(&mut self.first);
         let found = loop {
             let Some(byte) = self.byte()? else {
                 if quote.is_some() {
                     return Err(unmatched(quote));
                 }
-                break word.map(|text| Item { text, ends_line: true });
+                // A last word without newline ends the input only when it is the first one.
+                let last = word.map(|text| Item { text, ends_line: true });
+                return Ok(last.filter(|item| !first || self.config.end.as_ref() != Some(&item.text)));
             };
+            let after_blank = std::mem::take(&mut blank);
             if let Some(open) = quote {
                 match byte {
                     _ if byte == open => quote = None,
@@ -259,12 +276,13 @@ impl<'c> Items<'c> {
                 }
                 b'\\' => {
                     if let Some(next) = self.byte()? {
+                        blank = matches!(next, b' ' | b'\t');
                         word.get_or_insert_default().push(next);
                     }
                 }
                 b'\n' => {
                     if let Some(text) = word.take() {
-                        break Some(Item { text, ends_line: true });
+                        break Some(Item { text, ends_line: !after_blank });
                     }
                 }
                 b' ' | b'\t' if whole_lines => {
@@ -293,7 +311,8 @@ fn unmatched(quote: Option<u8>) -> String {
 
 struct Runner<'c> {
     config: &'c Config,
-    running: VecDeque<Child>,
+    /// What runs, with its place.
+    running: VecDeque<(usize, Child)>,
     status: i32,
 }
 
@@ -310,6 +329,10 @@ impl Runner<'_> {
             while let Some(item) = next()? {
                 let argv: Vec<Vec<u8>> =
                     config.command.iter().map(|word| replace_all(word, mark, &item.text)).collect();
+                if argv.iter().map(|word| word.len() + 1).sum::<usize>() > config.max_bytes {
+                    eprintln!("xargs: argument list too long");
+                    return Err(1);
+                }
                 self.run(&argv)?;
             }
             return Ok(());
@@ -355,12 +378,15 @@ impl Runner<'_> {
                 return Ok(());
             }
         }
+        let place = (0..).find(|place| self.running.iter().all(|(taken, _)| taken != place)).unwrap_or(0);
+        let slot = self.config.slot.as_ref().map(|name| (name.clone(), place.to_string().into_bytes()));
         let mut command = platform::Command::new(argv);
+        command.env = slot.as_slice();
         if !self.config.keep_stdin {
             command.stdin = Stream::Null;
         }
         match command.spawn() {
-            Ok(child) => self.running.push_back(child),
+            Ok(child) => self.running.push_back((place, child)),
             Err(error) => {
                 eprintln!("xargs: {}: {}", show(&argv[0]), platform::message(&error));
                 return Err(if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 });
@@ -376,8 +402,9 @@ impl Runner<'_> {
     /// Waits until at most `most` commands run.
     fn wait_for(&mut self, most: usize) -> Result<(), i32> {
         while self.running.len() > most {
-            let place = self.running.iter_mut().position(|child| matches!(child.try_wait(), Ok(Some(_)))).unwrap_or(0);
-            let Some(mut child) = self.running.remove(place) else { return Ok(()) };
+            let place =
+                self.running.iter_mut().position(|(_, child)| matches!(child.try_wait(), Ok(Some(_)))).unwrap_or(0);
+            let Some((_, mut child)) = self.running.remove(place) else { return Ok(()) };
             let name = show(&self.config.command[0]);
             match child.wait() {
                 Ok(Status::Exited(0)) => {}
@@ -400,11 +427,44 @@ impl Runner<'_> {
     }
 }
 
-/// A word as `-t` shows it: quoted when a shell would need it.
+/// A word as `-t` shows it: quoted when a shell would need it, control characters as escapes.
 fn quoted(word: &[u8]) -> String {
     let text = show(word);
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:,+=@%{}".contains(&byte) || byte >= 0x80;
-    if !text.is_empty() && text.bytes().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    let plain = |(at, c): (usize, char)| match c {
+        '{' | '}' => text.len() > 1,
+        '#' | '~' => at > 0,
+        _ => c.is_alphanumeric() || "-_./:,+@%]".contains(c) || !c.is_ascii(),
+    };
+    if !text.is_empty() && text.char_indices().all(plain) {
+        return text;
+    }
+    let mut result = String::from("'");
+    // Whether the last character was written as an escape, outside of the plain quotes.
+    let mut escaped = false;
+    for c in text.chars() {
+        let escape = match c {
+            '\u{7}' => "\\a".into(),
+            '\u{8}' => "\\b".into(),
+            '\t' => "\\t".into(),
+            '\n' => "\\n".into(),
+            '\u{b}' => "\\v".into(),
+            '\u{c}' => "\\f".into(),
+            '\r' => "\\r".into(),
+            c if c.is_ascii_control() => format!("\\{:03o}", c as u32),
+            _ => String::new(),
+        };
+        if escaped == escape.is_empty() {
+            result.push_str(if escaped { "''" } else { "'$'" });
+            escaped = !escaped;
+        }
+        match c {
+            _ if escaped => result.push_str(&escape),
+            '\'' => result.push_str("'\\''"),
+            c => result.push(c),
+        }
+    }
+    result.push('\'');
+    result
 }
 
 fn replace_all(word: &[u8], mark: &[u8], text: &[u8]) -> Vec<u8> {

@@ -220,7 +220,7 @@ fn parse(arguments: &[Vec<u8>]) -> Result<Option<Config>, Fatal> {
                 'T' => lists.push((value, config.directory.clone())),
                 '\u{e00c}' => null = true,
                 'X' => {
-                    let text = input::read(&value).map_err(|error| cannot_open(&value, &error))?;
+                    let text = input::read(&value).map_err(|error| cannot_use("open", &value, &error))?;
                     config
                         .excludes
                         .extend(text.split(|byte| *byte == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
@@ -282,7 +282,7 @@ fn parse(arguments: &[Vec<u8>]) -> Result<Option<Config>, Fatal> {
         rest = &expanded[consumed..];
     }
     for (list, directory) in lists {
-        let text = input::read(&list).map_err(|error| cannot_open(&list, &error))?;
+        let text = input::read(&list).map_err(|error| cannot_use("stat", &list, &error))?;
         let end = if null { 0 } else { b'\n' };
         let names = text.split(|byte| *byte == end).filter(|name| !name.is_empty());
         config.names.extend(names.map(|name| (name.to_vec(), directory.clone())));
@@ -290,9 +290,9 @@ fn parse(arguments: &[Vec<u8>]) -> Result<Option<Config>, Fatal> {
     Ok(Some(config))
 }
 
-fn cannot_open(name: &[u8], error: &io::Error) -> Fatal {
+fn cannot_use(how: &str, name: &[u8], error: &io::Error) -> Fatal {
     Fatal(format!(
-        "{}: Cannot open: {}\ntar: Error is not recoverable: exiting now",
+        "{}: Cannot {how}: {}\ntar: Error is not recoverable: exiting now",
         show(name),
         platform::message(error)
     ))
@@ -364,7 +364,9 @@ fn create(mut config: Config) -> Result<i32, Fatal> {
     let file: Box<dyn Write> = if to_stdout {
         Box::new(platform::standard_file(1))
     } else if config.action == Some('c') {
-        Box::new(File::create(platform::path(&archive_name)).map_err(|error| cannot_open(&archive_name, &error))?)
+        Box::new(
+            File::create(platform::path(&archive_name)).map_err(|error| cannot_use("open", &archive_name, &error))?,
+        )
     } else {
         let mut file = OpenOptions::new()
             .read(true)
@@ -372,7 +374,7 @@ fn create(mut config: Config) -> Result<i32, Fatal> {
             .create(true)
             .truncate(false)
             .open(platform::path(&archive_name))
-            .map_err(|error| cannot_open(&archive_name, &error))?;
+            .map_err(|error| cannot_use("open", &archive_name, &error))?;
         offset = end_of_members(&mut file, &mut newer)?;
         file.seek(SeekFrom::Start(offset))?;
         file.set_len(offset)?;
@@ -689,7 +691,7 @@ fn read(mut config: Config) -> Result<i32, Fatal> {
     let mut stream: Box<dyn Read> = if archive_name == b"-" {
         Box::new(io::stdin())
     } else {
-        input::open(&archive_name).map_err(|error| cannot_open(&archive_name, &error))?
+        input::open(&archive_name).map_err(|error| cannot_use("open", &archive_name, &error))?
     };
     let mut start = [0; 6];
     let mut filled = 0;

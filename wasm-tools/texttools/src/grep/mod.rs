@@ -78,7 +78,9 @@ impl Search {
     }
 
     fn all(&mut self) -> i32 {
-        if self.config.max_count == Some(0) {
+        let nothing =
+            self.config.patterns.is_empty() && !self.config.invert && self.config.list != ListFiles::NotMatching;
+        if self.config.max_count == Some(0) || nothing {
             return 1;
         }
         let mut out = Output::new("grep", 2);
