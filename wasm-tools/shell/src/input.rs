@@ -93,6 +93,12 @@ impl Shell {
                     }
                     Err(unwind) => break Err(unwind),
                 },
+                Err(error) if error.line_only => {
+                    self.syntax_error(&error);
+                    self.st.status = 1;
+                    status = 1;
+                    parser.skip_line();
+                }
                 Err(error) => {
                     self.syntax_error(&error);
                     if self.st.opts.posix {
@@ -138,6 +144,14 @@ impl Shell {
                         break Ok(self.st.status);
                     }
                 }
+                Err(error) if error.line_only => {
+                    self.syntax_error(&error);
+                    self.st.status = 1;
+                    parser.skip_line();
+                    if self.st.opts.errexit {
+                        break Err(Unwind::Exit(1));
+                    }
+                }
                 Err(error) => {
                     self.syntax_error(&error);
                     if !error.keeps_status {
@@ -148,7 +162,10 @@ impl Shell {
                 }
             }
         };
-        self.end_of_environment(result)
+        let status = self.end_of_environment(result);
+        self.flush_out();
+        self.finish_readers();
+        status
     }
 
     /// Forgets functions and scopes that an error left.

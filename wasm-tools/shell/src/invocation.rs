@@ -72,8 +72,10 @@ pub fn run(argv: Vec<Vec<u8>>) -> i32 {
     }
     note_ignored_signals(&mut shell);
     let words = &argv[rest..];
-    if request.interactive {
-        start_interactive(&mut shell, &request);
+    if request.interactive
+        && let Some(status) = start_interactive(&mut shell, &request)
+    {
+        return status;
     }
     if request.command {
         let Some((text, words)) = words.split_first() else {
@@ -365,7 +367,8 @@ fn login_files(shell: &mut Shell, request: &Request) -> Option<i32> {
 }
 
 /// `-i`: what scripts and start files can see of it. Nothing is prompted for, and there is no job control.
-fn start_interactive(shell: &mut Shell, request: &Request) {
+/// `Some`: the start file ended the shell.
+fn start_interactive(shell: &mut Shell, request: &Request) -> Option<i32> {
     shell.interactive = true;
     shell.set_option(b"histexpand", true);
     Rc::make_mut(&mut shell.st.shopts).expand_aliases = true;
@@ -374,16 +377,18 @@ fn start_interactive(shell: &mut Shell, request: &Request) {
         Rc::make_mut(&mut shell.st.vars).insert(Rc::from(&b"PS1"[..]), Rc::new(var));
     }
     if request.login || request.norc {
-        return;
+        return None;
     }
     let file = match &request.rcfile {
         Some(file) => file.clone(),
         None => [shell.get_scalar(b"HOME").unwrap_or_default().as_slice(), b"/.bashrc"].concat(),
     };
-    if let Ok(text) = os::read_file(&file) {
-        // Even a start file that exits ends only itself: there is nobody to ask what to do instead.
-        let _ = shell.run_sourced(&file, text, None);
+    if let Ok(text) = os::read_file(&file)
+        && let Err(Unwind::Exit(status)) = shell.run_sourced(&file, text, None)
+    {
+        return Some(shell.end_of_environment(Err(Unwind::Exit(status))));
     }
+    None
 }
 
 /// Signals that are ignored from the start stay so.

@@ -9,6 +9,9 @@ use crate::state::vars::{Value, Var, attr};
 use crate::state::{Getopts, State, Traps};
 use std::rc::Rc;
 
+/// Shells in shells: beyond this SHLVL begins anew.
+const MAX_SHELL_LEVEL: i64 = 1000;
+
 /// Why execution leaves the command it is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unwind {
@@ -74,6 +77,8 @@ pub struct Shell {
     pub substitution_status: Option<i32>,
     /// Descriptors of process substitutions to close when the command ends.
     pub open_substitutions: Vec<Fd>,
+    /// Processes of `>( )`.
+    pub readers: Vec<i32>,
     /// Signals that arrived and whose traps have not run yet.
     pub pending_signals: Vec<i32>,
     /// Signals ignored when the shell started: `trap` cannot change them.
@@ -120,6 +125,8 @@ pub struct Shell {
     pub builtin: &'static str,
     /// Depth of running commands whose function or subshell hides traps: `BASH_COMMAND` is noted all the same.
     pub hidden_traps: u32,
+    /// The next test of `[[` stands behind `!`, for the trace.
+    pub cond_negated: bool,
     /// An error in `[[` is its status and does not give up the command.
     pub cond_soft: bool,
 }
@@ -144,6 +151,7 @@ impl Shell {
             pipe_status: vec![0],
             last_background: None,
             last_argument: arg0.into(),
+            frozen_argument: false,
             calls: Vec::new(),
             script_args: None,
             source: Rc::from(&b"main"[..]),
@@ -162,6 +170,7 @@ impl Shell {
             seconds_base: (os::now_ns() / 1_000_000_000) as i64,
             in_trap: false,
             completions: Rc::default(),
+            history: Rc::default(),
             cwd: Rc::from(&b""[..]),
             command_text: Rc::from(&b""[..]),
             limits: Rc::default(),
@@ -183,6 +192,7 @@ impl Shell {
             substitution_status: None,
             policy: !os::command_allowed(b""),
             open_substitutions: Vec::new(),
+            readers: Vec::new(),
             pending_signals: Vec::new(),
             ignored_at_start: 0,
             handled: 0,
@@ -205,6 +215,7 @@ impl Shell {
             own_group: false,
             builtin: "",
             hidden_traps: 0,
+            cond_negated: false,
             cond_soft: false,
         }
     }
@@ -290,7 +301,15 @@ impl Shell {
             .get(&b"SHLVL"[..])
             .and_then(|v| v.text().and_then(crate::arith::integer))
             .unwrap_or(0);
-        self.set_exported(b"SHLVL", &crate::arith::decimal(level + 1));
+        let level = match level + 1 {
+            n if n < 0 => 0,
+            n if n >= MAX_SHELL_LEVEL => {
+                self.error(&format!("warning: shell level ({n}) too high, resetting to 1"));
+                1
+            }
+            n => n,
+        };
+        self.set_exported(b"SHLVL", &crate::arith::decimal(level));
         self.init_cwd();
         for (name, body) in functions {
             self.import_function(&name, &body);
@@ -365,7 +384,9 @@ impl Shell {
 
     /// What precedes every message.
     pub fn message_prefix(&self) -> Vec<u8> {
-        let mut text = self.st.arg0.to_vec();
+        // In a function or a sourced file, the file it stands in.
+        let source = self.st.calls.last().map_or(&self.st.arg0, |_| &self.st.source);
+        let mut text = source.to_vec();
         text.extend_from_slice(format!(": line {}: ", self.st.line.max(1)).as_bytes());
         text
     }
@@ -377,7 +398,9 @@ impl Shell {
 
     /// The unwind of an expansion or assignment that went wrong; under `set -e` the shell ends.
     pub fn give_up(&self) -> Unwind {
-        if self.st.opts.errexit {
+        // An `eval` or a sourced file whose failure does not count goes on with the next command.
+        let inside = self.eval_depth > 0 || self.source_depth > 0;
+        if self.st.opts.errexit && !(inside && self.st.errexit_off > 0) {
             Unwind::Exit(1)
         } else {
             Unwind::Discard(1)

@@ -1,9 +1,10 @@
-//! `compgen`, `complete`, `compopt`, `bind`: programmable completion, as far as scripts use it without a terminal.
+//! `compgen`, `complete`, `compopt`: programmable completion, as far as scripts use it without a terminal.
 
 use crate::os;
 use crate::quote;
-use crate::shell::{Run, Shell, Unwind};
-use crate::state::vars::{Value, attr};
+use crate::shell::{Run, Shell};
+use crate::state::ScopeKind;
+use crate::state::vars::{Value, Var, attr};
 use std::rc::Rc;
 
 const RESERVED: &[&str] = &[
@@ -23,29 +24,89 @@ const COMPLETION_OPTIONS: &[&[u8]] = &[
     b"plusdirs",
 ];
 
-pub fn bind(shell: &mut Shell, _: &[Vec<u8>]) -> Run<i32> {
-    shell.error("bind: warning: line editing not enabled");
-    Ok(0)
-}
-
 pub fn compopt(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
-    let options = match shell.builtin_options(argv, b"o:DEI") {
-        Ok(options) => options,
-        Err(status) => return Ok(status),
-    };
-    let names = &argv[options.rest..];
+    // `+o` takes an option away.
+    let mut changes: Vec<(bool, Vec<u8>)> = Vec::new();
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    let mut words = argv[1..].iter().peekable();
+    while let Some(word) = words.next_if(|w| w.len() > 1 && matches!(w[0], b'-' | b'+')) {
+        match word.as_slice() {
+            b"--" => break,
+            b"-D" | b"-E" | b"-I" => names.push(word.clone()),
+            b"-o" | b"+o" => {
+                let Some(name) = words.next() else {
+                    shell.builtin_error("compopt", "-o: option requires an argument");
+                    shell.usage("compopt");
+                    return Ok(2);
+                };
+                if !COMPLETION_OPTIONS.contains(&name.as_slice()) {
+                    let shown = String::from_utf8_lossy(name).into_owned();
+                    shell.builtin_error("compopt", &format!("{shown}: invalid option name"));
+                    return Ok(2);
+                }
+                changes.push((word[0] == b'-', name.clone()));
+            }
+            _ => {
+                let shown = String::from_utf8_lossy(&word[..2]).into_owned();
+                shell.builtin_error("compopt", &format!("{shown}: invalid option"));
+                shell.usage("compopt");
+                return Ok(2);
+            }
+        }
+    }
+    names.extend(words.cloned());
     if names.is_empty() {
         shell.builtin_error("compopt", "not currently executing completion function");
         return Ok(1);
     }
     for name in names {
-        if !shell.st.completions.contains_key(name) {
-            let shown = String::from_utf8_lossy(name).into_owned();
-            shell.builtin_error("compopt", &format!("{shown}: no completion specification"));
+        let Some(spec) = shell.st.completions.get(&name).cloned() else {
+            no_specification(shell, "compopt", &name);
             return Ok(1);
+        };
+        // Options stand first, by name.
+        let mut rest = spec.as_slice();
+        let mut set: Vec<&[u8]> = Vec::new();
+        while let Some((option, after)) = rest
+            .strip_prefix(b"-o ")
+            .and_then(|r| r.iter().position(|&c| c == b' ').map(|i| (&r[..i], &r[i + 1..])))
+        {
+            set.push(option);
+            rest = after;
         }
+        if changes.is_empty() {
+            let mut line = b"compopt".to_vec();
+            for option in COMPLETION_OPTIONS {
+                line.extend_from_slice(if set.contains(option) { b" -o " } else { b" +o " });
+                line.extend_from_slice(option);
+            }
+            shell
+                .out
+                .extend_from_slice(&[line.as_slice(), b" ", &name, b"\n"].concat());
+            continue;
+        }
+        let mut text = Vec::new();
+        for option in COMPLETION_OPTIONS {
+            let change = changes.iter().rev().find(|(_, o)| o == option);
+            if change.map_or(set.contains(option), |(on, _)| *on) {
+                text.extend_from_slice(&[b"-o ", *option, b" "].concat());
+            }
+        }
+        text.extend_from_slice(rest);
+        Rc::make_mut(&mut shell.st.completions).insert(name, text);
     }
     Ok(0)
+}
+
+fn no_specification(shell: &mut Shell, builtin: &str, name: &[u8]) {
+    // The names under which bash keeps those of no command.
+    let shown = match name {
+        b"-D" => "_DefaultCmD_".into(),
+        b"-E" => "_EmptycmD_".into(),
+        b"-I" => "_InitialWorD_".into(),
+        _ => String::from_utf8_lossy(name).into_owned(),
+    };
+    shell.builtin_error(builtin, &format!("{shown}: no completion specification"));
 }
 
 pub fn complete(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
@@ -64,13 +125,17 @@ pub fn complete(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
             shell.st.completions = Rc::default();
             return Ok(0);
         }
+        let mut status = 0;
+        if shell.st.completions.is_empty() {
+            return Ok(0);
+        }
         for name in names {
             if Rc::make_mut(&mut shell.st.completions).remove(name).is_none() {
-                let shown = String::from_utf8_lossy(name).into_owned();
-                shell.builtin_error("complete", &format!("{shown}: no completion specification"));
+                no_specification(shell, "complete", name);
+                status = 1;
             }
         }
-        return Ok(0);
+        return Ok(status);
     }
     if options.has(b'p') || options.list.is_empty() && names.is_empty() {
         let mut status = 0;
@@ -95,8 +160,7 @@ pub fn complete(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
                     .out
                     .extend_from_slice(&[b"complete ", spec.as_slice(), name, b"\n"].concat()),
                 None => {
-                    let shown = String::from_utf8_lossy(name).into_owned();
-                    shell.builtin_error("complete", &format!("{shown}: no completion specification"));
+                    no_specification(shell, "complete", name);
                     status = 1;
                 }
             }
@@ -118,8 +182,16 @@ pub fn complete(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     let mut spec = Vec::new();
     let order = b"oabcdefgjksuvAGWPSXFC";
     let mut given: Vec<_> = options.list.iter().filter(|(l, _)| order.contains(l)).collect();
-    given.sort_by_key(|(l, _)| order.iter().position(|c| c == l));
+    given.sort_by_key(|(l, v)| {
+        let option = v.as_deref().filter(|_| *l == b'o');
+        let option = option.and_then(|o| COMPLETION_OPTIONS.iter().position(|known| *known == o));
+        (order.iter().position(|c| c == l), option)
+    });
     for (letter, value) in given {
+        if let (b'A', Some(b"file")) = (letter, value.as_deref()) {
+            spec.extend_from_slice(b"-f ");
+            continue;
+        }
         spec.extend_from_slice(&[b'-', *letter, b' ']);
         if let Some(value) = value {
             let text = if matches!(letter, b'F' | b'o' | b'A') {
@@ -183,14 +255,16 @@ pub fn compgen(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
             }
         }
     }
-    if let Some(name) = options.value(b'F')
-        && let Some(function) = shell.st.functions.get(name).cloned()
-    {
-        let args = vec![name.to_vec(), Vec::new(), word.clone(), Vec::new()];
-        shell.call_function(&function.def, args)?;
-        if let Some(var) = shell.get_var(b"COMPREPLY") {
-            found.extend(var.values());
-        }
+    if let Some(name) = options.value(b'F') {
+        shell.builtin_error("compgen", "warning: -F option may not work as you expect");
+        found.extend(shell.completion_function(name, &word)?);
+    }
+    if let Some(command) = options.value(b'C') {
+        shell.builtin_error("compgen", "warning: -C option may not work as you expect");
+        let call = [b"$(", command, b" compgen ", &quote::single(&word), b" '')"].concat();
+        let text = shell.expand_text(&call)?;
+        let lines = text.split(|&c| c == b'\n').filter(|line| !line.is_empty());
+        found.extend(lines.map(<[u8]>::to_vec));
     }
     if let Some(pattern) = options.value(b'X') {
         let (negate, pattern) = match pattern.strip_prefix(b"!") {
@@ -318,7 +392,8 @@ impl Shell {
             }
             b"user" => names_in(b"/etc/passwd"),
             b"group" => names_in(b"/etc/group"),
-            b"hostname" | b"job" | b"running" | b"stopped" | b"service" | b"binding" => Vec::new(),
+            b"binding" => super::bind::BINDINGS.iter().map(|b| b.as_bytes().to_vec()).collect(),
+            b"hostname" | b"job" | b"running" | b"stopped" | b"service" => Vec::new(),
             _ => return None,
         };
         all.retain(|w| w.starts_with(word));
@@ -346,23 +421,95 @@ impl Shell {
         found
     }
 
+    /// What a completion function answers when nothing is being completed.
+    fn completion_function(&mut self, name: &[u8], word: &[u8]) -> Run<Vec<Vec<u8>>> {
+        let Some(function) = self.st.functions.get(name).cloned() else {
+            let text = [b"completion: function `", name, b"' not found"].concat();
+            self.error_bytes(&text);
+            return Ok(Vec::new());
+        };
+        self.push_scope(ScopeKind::Temporary);
+        let scope = self.st.scopes.len();
+        let state: [(&[u8], &[u8]); 5] = [
+            (b"COMP_CWORD", b"-1"),
+            (b"COMP_KEY", b"0"),
+            (b"COMP_LINE", b""),
+            (b"COMP_POINT", b"0"),
+            (b"COMP_TYPE", b"0"),
+        ];
+        for (name, value) in state {
+            self.declare_in_scope(name, scope, Var::scalar(value));
+        }
+        let words = Var {
+            value: Value::Indexed(Default::default(), true),
+            ..Var::default()
+        };
+        self.declare_in_scope(b"COMP_WORDS", scope, words);
+        let args = vec![name.to_vec(), b"compgen".to_vec(), word.to_vec(), Vec::new()];
+        let result = self.call_function(&function.def, args);
+        let answer = self.get_var(b"COMPREPLY").map_or(Vec::new(), |var| var.values());
+        self.unset_var(b"COMPREPLY");
+        self.pop_scope();
+        result.map(|_| answer)
+    }
+
     /// The words of `compgen -W`.
     fn expand_word_list(&mut self, text: &[u8]) -> Run<Vec<Vec<u8>>> {
         let ifs = self.get_scalar(b"IFS").unwrap_or_else(|| b" \t\n".to_vec());
         let mut out = Vec::new();
-        for piece in text.split(|c| ifs.contains(c)).filter(|p| !p.is_empty()) {
+        for piece in split_words(text, &ifs) {
             let mut parser = crate::parse::Parser::new(piece.to_vec(), self.st.line, self.st.source.clone());
             match parser.subscript_word() {
-                Ok(word) => match self.expand_single(&word) {
-                    Ok(text) => out.push(text),
-                    Err(Unwind::Discard(_)) => {}
-                    Err(unwind) => return Err(unwind),
-                },
-                Err(_) => out.push(piece.to_vec()),
+                Ok(word) => {
+                    // Split again, but no patterns for files.
+                    let noglob = std::mem::replace(&mut self.st.opts.noglob, true);
+                    let result = self.expand_word_into(&word, &mut out);
+                    self.st.opts.noglob = noglob;
+                    result?;
+                }
+                Err(_) => {
+                    self.error_bytes(&[piece, b": bad substitution"].concat());
+                    return Err(self.give_up());
+                }
             }
         }
         Ok(out)
     }
+}
+
+/// Takes a text apart at delimiters outside of quotes and substitutions.
+fn split_words<'t>(text: &'t [u8], delimiters: &[u8]) -> Vec<&'t [u8]> {
+    let mut words = Vec::new();
+    let mut start = 0;
+    let mut quote = 0;
+    let mut nested: Vec<u8> = Vec::new();
+    let mut i = 0;
+    while i < text.len() {
+        let c = text[i];
+        match c {
+            b'\\' if quote != b'\'' => i += 1,
+            b'\'' | b'"' | b'`' if quote == 0 => quote = c,
+            _ if quote != 0 && c == quote => quote = 0,
+            _ if quote == b'\'' || quote == b'`' => {}
+            b'$' if matches!(text.get(i + 1), Some(b'(' | b'{')) => {
+                nested.push(if text[i + 1] == b'(' { b')' } else { b'}' });
+                i += 1;
+            }
+            b'(' if nested.last() == Some(&b')') => nested.push(b')'),
+            _ if nested.last() == Some(&c) => {
+                nested.pop();
+            }
+            _ if quote == 0 && nested.is_empty() && delimiters.contains(&c) => {
+                words.push(&text[start..i]);
+                start = i + 1;
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    words.push(&text[start..]);
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 fn names_in(file: &[u8]) -> Vec<Vec<u8>> {

@@ -333,12 +333,32 @@ impl Shell {
     fn declare_one(&mut self, command: &str, wanted: &Wanted, arg: DeclArg, local: bool) -> Run<bool> {
         let shown = operand_text(&arg);
         let (name, index, append, value) = self.operand(arg);
+        if let (Some(array), Some(_)) = (name.strip_suffix(b"[]").filter(|a| is_name(a)), &value)
+            && !matches!(command, "export" | "readonly")
+        {
+            let array = array.to_vec();
+            let made = !local || self.make_local(command, &array, wanted)?;
+            if made && self.apply_declaration(command, wanted, &array, None, false, None)? {
+                if !self.st.vars.get(array.as_slice()).is_some_and(|v| v.is_array()) {
+                    self.set_value(&array, Value::Indexed(Default::default(), true))?;
+                }
+                self.error_bytes(&[&array[..], b"[]: bad array subscript"].concat());
+            }
+            return Ok(false);
+        }
         if !is_name(&name) {
+            let shown = match name.strip_suffix(b"[]") {
+                Some(_) => String::from_utf8_lossy(&name).into_owned(),
+                None => shown,
+            };
             self.builtin_error(command, &format!("`{shown}': not a valid identifier"));
             return Ok(false);
         }
         if matches!(command, "export" | "readonly") && index.is_some() {
-            self.builtin_error(command, &format!("`{shown}': not a valid identifier"));
+            let target = shown
+                .split_once("]=")
+                .map_or(shown.clone(), |(target, _)| format!("{target}]"));
+            self.builtin_error(command, &format!("`{target}': not a valid identifier"));
             return Ok(false);
         }
         if wanted.on & attr::NAMEREF != 0 && index.is_some() {
@@ -473,6 +493,14 @@ impl Shell {
         let shown = String::from_utf8_lossy(name).into_owned();
         let existing = self.st.vars.get(name).cloned();
         let readonly = existing.as_ref().is_some_and(|v| v.has(attr::READONLY));
+        if readonly && value.is_some() && matches!(command, "export" | "readonly") {
+            self.error(&format!("{shown}: readonly variable"));
+            return if self.st.opts.errexit {
+                Err(self.give_up())
+            } else {
+                Ok(false)
+            };
+        }
         if readonly && (value.is_some() || wanted.off & attr::READONLY != 0) {
             self.builtin_error(command, &format!("{shown}: readonly variable"));
             return Ok(false);
@@ -543,11 +571,15 @@ impl Shell {
         }
         {
             // Attributes that shape the value come first; readonly comes last.
+            let allexport = self.st.opts.allexport;
             let vars = Rc::make_mut(&mut self.st.vars);
             let slot = vars.entry(name.into()).or_default();
             let var = Rc::make_mut(slot);
             var.attrs &= !wanted.off;
             var.attrs |= wanted.on & !attr::READONLY;
+            if allexport && existing.is_none() && !var.is_array() {
+                var.attrs |= attr::EXPORT;
+            }
             if wanted.unnameref {
                 var.attrs &= !attr::NAMEREF;
             }
@@ -589,6 +621,13 @@ impl Shell {
             && let Some(slot) = Rc::make_mut(&mut self.st.vars).get_mut(name)
         {
             Rc::make_mut(slot).attrs |= attr::READONLY;
+        }
+        if name == b"_" {
+            // Each command sets it anew, and takes it out of the environment, unless it is readonly.
+            self.st.frozen_argument = wanted.on & attr::READONLY != 0;
+            if let Some(slot) = Rc::make_mut(&mut self.st.vars).get_mut(name) {
+                Rc::make_mut(slot).attrs &= !attr::EXPORT;
+            }
         }
         Ok(ok)
     }

@@ -2,11 +2,13 @@
 
 mod alias;
 mod basic;
+mod bind;
 mod command;
 mod complete;
 pub mod declare;
 mod dirs;
 mod getopts;
+mod history;
 mod jobs;
 mod limits;
 mod mapfile;
@@ -88,7 +90,7 @@ pub static BUILTINS: &[Builtin] = &[
     plain("[", test::bracket),
     plain("alias", alias::alias),
     plain("bg", jobs::bg),
-    plain("bind", complete::bind),
+    plain("bind", bind::bind),
     special("break", basic::break_loop),
     plain("builtin", command::builtin),
     plain("caller", basic::caller),
@@ -113,7 +115,7 @@ pub static BUILTINS: &[Builtin] = &[
     plain("getopts", getopts::getopts),
     plain("hash", command::hash),
     plain("help", command::help),
-    plain("history", basic::no_history),
+    plain("history", history::history),
     plain("jobs", jobs::jobs),
     plain("kill", jobs::kill),
     plain("let", basic::let_),

@@ -25,11 +25,17 @@ impl Shell {
         Ok(match cond {
             Cond::And(a, b) => self.cond(a)? && self.cond(b)?,
             Cond::Or(a, b) => self.cond(a)? || self.cond(b)?,
-            Cond::Not(a) => !self.cond(a)?,
-            Cond::Group(a) => self.cond(a)?,
+            Cond::Not(a) => {
+                self.cond_negated = !self.cond_negated;
+                !self.cond(a)?
+            }
+            Cond::Group(a) => {
+                self.cond_negated = false;
+                self.cond(a)?
+            }
             Cond::Word(word) => {
                 let text = self.expand_single(word)?;
-                self.trace_cond(|| [b"-n ", crate::quote::trace(&text).as_slice()].concat());
+                self.trace_cond(|| [b"-n ", traced(&text)].concat());
                 !text.is_empty()
             }
             Cond::Unary(op, word) => self.cond_unary(*op, word)?,
@@ -38,15 +44,17 @@ impl Shell {
     }
 
     fn trace_cond(&mut self, text: impl FnOnce() -> Vec<u8>) {
+        let negated = std::mem::take(&mut self.cond_negated);
         if self.st.opts.xtrace {
-            let line = [b"[[ ", text().as_slice(), b" ]]"].concat();
+            let not: &[u8] = if negated { b"! " } else { b"" };
+            let line = [b"[[ ", not, text().as_slice(), b" ]]"].concat();
             self.trace(&line);
         }
     }
 
     fn cond_unary(&mut self, op: u8, word: &Word) -> Result<bool, CondStop> {
         let text = self.expand_single(word)?;
-        self.trace_cond(|| [&[b'-', op, b' '], crate::quote::trace(&text).as_slice()].concat());
+        self.trace_cond(|| [&[b'-', op, b' '], traced(&text)].concat());
         Ok(match op {
             b'v' => self.is_variable_set(&text)?,
             _ => self.test_unary(op, &text),
@@ -59,37 +67,20 @@ impl Shell {
         if op == CondOp::Regex {
             let text = self.expand_single(left)?;
             let regex = self.expand_regex(right)?;
-            self.trace_cond(|| [crate::quote::trace(&text).as_slice(), b" =~ ", &regex].concat());
+            self.trace_cond(|| [traced(&text), b" =~ ", &regex].concat());
             return self.match_regex(&text, &regex, fold);
         }
         if let CondOp::Match { .. } | CondOp::NotMatch = op {
             let text = self.expand_single(left)?;
-            let pattern = self.expand_pattern(right)?;
-            self.trace_cond(|| {
-                [
-                    crate::quote::trace(&text).as_slice(),
-                    b" ",
-                    name.as_bytes(),
-                    b" ",
-                    &pattern,
-                ]
-                .concat()
-            });
+            let field = self.expand_marked(right)?;
+            let pattern = field.pattern();
+            self.trace_cond(|| [traced(&text), b" ", name.as_bytes(), b" ", &field.escaped()].concat());
             let hit = self.matches(&pattern, &text, true, fold);
             return Ok(hit == matches!(op, CondOp::Match { .. }));
         }
         let a = self.expand_single(left)?;
         let b = self.expand_single(right)?;
-        self.trace_cond(|| {
-            [
-                crate::quote::trace(&a).as_slice(),
-                b" ",
-                name.as_bytes(),
-                b" ",
-                crate::quote::trace(&b).as_slice(),
-            ]
-            .concat()
-        });
+        self.trace_cond(|| [traced(&a), b" ", name.as_bytes(), b" ", traced(&b)].concat());
         Ok(match op {
             CondOp::Less => a < b,
             CondOp::Greater => a > b,
@@ -188,6 +179,11 @@ impl Shell {
             _ => false,
         }
     }
+}
+
+/// An operand in the trace: as it is, but that something stands there.
+fn traced(text: &[u8]) -> &[u8] {
+    if text.is_empty() { b"''" } else { text }
 }
 
 /// Why evaluation stopped.

@@ -379,6 +379,11 @@ impl Shell {
                 if login {
                     words[0].insert(0, b'-');
                 }
+                // The program takes the shell's place: a shell among them is no deeper than this one.
+                if self.st.subshell <= self.st.substitutions {
+                    let level = self.plain_scalar(b"SHLVL").and_then(crate::arith::integer).unwrap_or(1);
+                    self.set_exported(b"SHLVL", &crate::arith::decimal(level - 1));
+                }
                 let mut env = if clear {
                     Vec::new()
                 } else {

@@ -6,9 +6,13 @@ use crate::os::{self, Fd};
 use crate::shell::{Run, Shell, Unwind};
 use crate::state::vars::Indexed;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// How long a builtin at the end of a pipeline leaves its input open for writers that have not begun.
-const LAST_STAGE_GRACE: std::time::Duration = std::time::Duration::from_millis(20);
+const LAST_STAGE_GRACE: Duration = Duration::from_millis(20);
+
+/// How long the readers of `>( )` have at the end.
+const READERS_TIME: Duration = Duration::from_secs(2);
 
 /// A pipeline stage that has begun.
 enum Stage {
@@ -148,6 +152,19 @@ impl Shell {
             && self.builtin_named(name).is_some()
     }
 
+    /// Whether a command is neither compound nor a call of a function.
+    fn is_simple_command(&self, command: &Command) -> bool {
+        let CommandKind::Simple(simple) = &command.kind else {
+            return false;
+        };
+        let Some(Arg::Word(first)) = simple.args.first() else {
+            return false;
+        };
+        first
+            .literal()
+            .is_some_and(|name| !self.st.functions.contains_key(name))
+    }
+
     /// Whether the command is certainly a program.
     fn is_program(&self, command: &Command) -> bool {
         let CommandKind::Simple(simple) = &command.kind else {
@@ -277,7 +294,8 @@ impl Shell {
         if let (true, [command], None) = (body.rest.is_empty(), body.first.stages.as_slice(), body.first.timed) {
             // A builtin that only prints is done at once; its number is one that no process has.
             if self.printing_builtin(command) {
-                let status = self.in_subshell(|shell| shell.run_command(command));
+                // Its failure is nobody's: no ERR trap runs for it.
+                let status = self.in_subshell(|shell| shell.in_condition(|shell| shell.run_command(command)));
                 self.next_virtual_pid += 1;
                 let pid = self.pid + 100_000 + self.next_virtual_pid;
                 self.st.jobs.remember(pid, status);
@@ -340,7 +358,12 @@ impl Shell {
                         (List(vec![item]), pipes)
                     }
                 };
+                // The failure of a command that is not compound is nobody's: no ERR trap runs for it.
+                let alone = matches!(body.first.stages.as_slice(), [command]
+                    if body.rest.is_empty() && self.is_simple_command(command));
+                self.st.errexit_off += u32::from(alone);
                 let started = self.start_shell(&list, true, own_input);
+                self.st.errexit_off -= u32::from(alone);
                 os::pop_context(depth);
                 match started? {
                     Some(pid) => Stage::Process(pid),
@@ -460,8 +483,32 @@ impl Shell {
         if let Some(pid) = started? {
             self.st.jobs.others.push(pid);
             self.st.last_background = Some(pid);
+            if write {
+                self.readers.push(pid);
+            }
         }
         Ok(format!("/dev/fd/{fd}").into_bytes())
+    }
+
+    /// At the end of the sandbox's first process: lets the readers of `>( )` finish. Under bash they go on alone, and who
+    /// reads the script's output sees theirs as well; here they would end with the first process.
+    pub fn finish_readers(&mut self) {
+        if self.ppid != 0 || self.readers.is_empty() {
+            return;
+        }
+        // What `exec > >(…)` left open.
+        for fd in 0..64 {
+            let _ = os::close(fd);
+        }
+        let mut time = Duration::from_millis(1);
+        let mut left = READERS_TIME;
+        for pid in std::mem::take(&mut self.readers) {
+            while matches!(os::wait(pid, true), Ok(None)) && left > Duration::ZERO {
+                os::pause(time);
+                left = left.saturating_sub(time);
+                time = (time * 2).min(Duration::from_millis(32));
+            }
+        }
     }
 
     /// Closes the pipes of process substitutions that a command opened.

@@ -110,7 +110,7 @@ impl Shell {
         for assign in &simple.assigns {
             self.run_assign(assign)?;
         }
-        if !self.st.last_argument.is_empty() {
+        if !self.st.last_argument.is_empty() && !self.st.frozen_argument {
             self.st.last_argument = Rc::from(&b""[..]);
         }
         Ok(self.substitution_status.unwrap_or(0))
@@ -130,7 +130,7 @@ impl Shell {
         };
         if let Some(last) = last {
             // `$_`, without a new allocation when it is the same again.
-            if &*self.st.last_argument != last.as_slice() {
+            if &*self.st.last_argument != last.as_slice() && !self.st.frozen_argument {
                 self.st.last_argument = last.into();
             }
         }

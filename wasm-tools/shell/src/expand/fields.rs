@@ -57,6 +57,20 @@ impl Field {
         out
     }
 
+    /// The text as the trace shows a pattern: with a backslash before each quoted character.
+    pub fn escaped(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.text.len() * 2);
+        for (text, quoted) in self.runs() {
+            for &c in text {
+                if quoted {
+                    out.push(b'\\');
+                }
+                out.push(c);
+            }
+        }
+        if out.is_empty() { b"''".to_vec() } else { out }
+    }
+
     /// The text as a regular expression: quoted special characters escaped.
     pub fn regex(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.text.len() + 8);

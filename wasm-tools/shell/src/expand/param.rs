@@ -167,7 +167,7 @@ impl Shell {
                     .collect();
                 names.sort();
                 if !at && !quoted && self.star_separator().is_empty() {
-                    return Ok(Some(Val::One(names.join(&b' '))));
+                    return Ok(Some(Val::One(names.concat())));
                 }
                 return Ok(Some(Val::Many {
                     values: names,
@@ -180,7 +180,7 @@ impl Shell {
                 };
                 let values = self.get_var(name).map_or(Vec::new(), |v| v.keys());
                 let star = matches!(param.index, Some(Subscript::Star));
-                if star && !quoted && self.star_separator().is_empty() {
+                if star && !quoted && out.splits() && self.star_separator().is_empty() {
                     return Ok(Some(Val::One(values.join(&b' '))));
                 }
                 return Ok(Some(Val::Many { values, star }));
@@ -543,6 +543,9 @@ impl Shell {
                 out.extend_from_slice(piece.as_deref().unwrap_or(matched));
             }
         };
+        if miscounted(&pattern_text) {
+            return Ok(value);
+        }
         if pattern_text.is_empty() && !matches!(mode, ReplaceMode::Prefix | ReplaceMode::Suffix) {
             return Ok(value);
         }
@@ -740,6 +743,33 @@ impl Shell {
             _ => None,
         }
     }
+}
+
+/// bash counts the length of what a pattern matches before it looks for a match, and takes the `]` of `[^]…]` and
+/// `[!]…]` for the end of the bracket: such a pattern matches nothing, unless its length varies.
+fn miscounted(pattern: &[u8]) -> bool {
+    let mut found = false;
+    let mut i = 0;
+    while i < pattern.len() {
+        match pattern[i] {
+            b'\\' => i += 1,
+            b'*' => return false,
+            b'(' if i > 0 && matches!(pattern[i - 1], b'?' | b'+' | b'@' | b'!') => return false,
+            b'[' => {
+                let negated = matches!(pattern.get(i + 1), Some(b'^' | b'!'));
+                let first = i + 1 + usize::from(negated);
+                let Some(end) = pattern.iter().skip(first + 1).position(|&c| c == b']') else {
+                    i += 1;
+                    continue;
+                };
+                found |= negated && pattern.get(first) == Some(&b']');
+                i = first + 1 + end;
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    found
 }
 
 enum Indirect {

@@ -632,7 +632,16 @@ impl Parser<'_> {
                 let kind = self.function_body(raw, line)?;
                 return Ok(Command { kind, redirects, line });
             }
+            self.skip_blank();
             if self.cur() == Some(b'(') {
+                // The first word could have been a function's name.
+                if prefix && simple.assigns.is_empty() && redirects.is_empty() {
+                    self.pos += 1;
+                    self.skip_blank();
+                    if self.cur().is_none() {
+                        return Err(self.unexpected_token(b"newline"));
+                    }
+                }
                 return Err(self.unexpected());
             }
             if prefix {
@@ -737,14 +746,24 @@ impl Parser<'_> {
                 _ => {}
             }
             let Some(value) = self.word()? else {
-                return Err(self.unexpected());
+                return Err(self.array_error());
             };
+            if self.cur() == Some(b'(') {
+                return Err(self.array_error());
+            }
             elements.push(Element {
                 index: None,
                 append: false,
                 value,
             });
         }
+    }
+
+    /// A token that no array literal has: bash gives up the line it stands in, and nothing else.
+    fn array_error(&mut self) -> super::ParseError {
+        let mut error = self.unexpected();
+        error.line_only = !error.at_end;
+        error
     }
 
     fn indexed_element(&mut self) -> Result<Option<Element>> {
@@ -767,7 +786,10 @@ impl Parser<'_> {
             Subscript::Star => Subscript::Expr(Box::new(Arith::from(&b"*"[..]))),
             other => other,
         };
-        let value = self.assignment_value()?;
+        let value = self.colon_word()?;
+        if self.cur() == Some(b'(') {
+            return Err(self.array_error());
+        }
         Ok(Some(Element {
             index: Some(index),
             append,

@@ -140,7 +140,11 @@ impl Parser<'_> {
     fn cond_test(&mut self) -> Result<Cond> {
         match self.cond_token() {
             Token::Word => {}
-            Token::End => return Err(self.cond_error("unexpected token `EOF' in conditional command".into())),
+            Token::End => {
+                let line = self.unexpected_end().line;
+                let error = self.cond_error("unexpected token `EOF' in conditional command".into());
+                return Err(ParseError { line, ..error });
+            }
             // The number is the one of bash's grammar.
             Token::Number => return Err(self.cond_error("unexpected token 284 in conditional command".into())),
             // bash says nothing about an expression that is missing at the end.

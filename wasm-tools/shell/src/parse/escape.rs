@@ -34,7 +34,7 @@ pub fn ansi_c(text: &[u8]) -> Vec<u8> {
             b'x' => {
                 let braced = text.get(i) == Some(&b'{');
                 let (value, used) = digits(&text[i + usize::from(braced)..], 16, if braced { 8 } else { 2 });
-                if used == 0 {
+                if used == 0 && !braced {
                     out.extend_from_slice(b"\\x");
                     continue;
                 }

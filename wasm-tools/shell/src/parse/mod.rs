@@ -43,6 +43,8 @@ pub struct ParseError {
     pub at_end: bool,
     /// An error inside of `[[`: the text is given up, but `$?` stays.
     pub keeps_status: bool,
+    /// Only the line is given up: what follows it is read on.
+    pub line_only: bool,
     /// Further messages, with their lines.
     pub further: Vec<(u32, String)>,
 }
@@ -82,6 +84,8 @@ pub struct Parser<'a> {
     /// Pieces of the text that `declare -f` shows differently.
     raw_edits: Vec<(usize, usize, Vec<u8>)>,
     word_depth: u32,
+    /// The value of an assignment is being read.
+    in_assignment: bool,
 }
 
 /// Characters that end an unquoted word.
@@ -126,6 +130,7 @@ impl<'a> Parser<'a> {
             in_substitution: 0,
             raw_edits: Vec::new(),
             word_depth: 0,
+            in_assignment: false,
         }
     }
 
@@ -159,6 +164,7 @@ impl<'a> Parser<'a> {
         self.depth = 0;
         self.word_depth = 0;
         self.raw_edits.clear();
+        self.in_assignment = false;
         loop {
             self.skip_blank();
             match self.cur() {
@@ -192,6 +198,14 @@ impl<'a> Parser<'a> {
             }
             Some(_) => Err(self.unexpected()),
         }
+    }
+
+    /// Goes to the next line after an error that gives up one line.
+    pub fn skip_line(&mut self) {
+        while self.raw().is_some_and(|c| c != b'\n') {
+            self.pos += 1;
+        }
+        self.heredocs.clear();
     }
 
     /// Forgets text that was read already when lines come one by one.
@@ -332,6 +346,7 @@ impl<'a> Parser<'a> {
             source_line: None,
             at_end: false,
             keeps_status: false,
+            line_only: false,
             further: Vec::new(),
         }
     }
@@ -366,6 +381,7 @@ impl<'a> Parser<'a> {
             source_line: Some(self.buf[start..end].to_vec()),
             at_end: false,
             keeps_status: false,
+            line_only: false,
             further: Vec::new(),
         }
     }
@@ -381,6 +397,7 @@ impl<'a> Parser<'a> {
             source_line: None,
             at_end: true,
             keeps_status: false,
+            line_only: false,
             further: Vec::new(),
         }
     }
@@ -392,6 +409,7 @@ impl<'a> Parser<'a> {
             source_line: None,
             at_end: true,
             keeps_status: false,
+            line_only: false,
             further: Vec::new(),
         }
     }

@@ -170,7 +170,7 @@ impl Parser<'_> {
                     return Ok(ParamOp::Test {
                         op,
                         colon: true,
-                        word: self.operator_word(quoted)?,
+                        word: self.test_word(op, quoted)?,
                     });
                 }
                 let offset = Box::new(self.arith_text(DoubleStop::Slice)?);
@@ -187,7 +187,7 @@ impl Parser<'_> {
                 ParamOp::Test {
                     op: c,
                     colon: false,
-                    word: self.operator_word(quoted)?,
+                    word: self.test_word(c, quoted)?,
                 }
             }
             b'#' | b'%' => {
@@ -254,6 +254,15 @@ impl Parser<'_> {
             },
             _ => ParamOp::Bad,
         })
+    }
+
+    /// The word of a test; one that is assigned to the parameter has no tildes after colons.
+    fn test_word(&mut self, op: u8, quoted: bool) -> Result<Word> {
+        let in_assignment = self.in_assignment;
+        self.in_assignment &= op != b'=';
+        let word = self.operator_word(quoted);
+        self.in_assignment = in_assignment;
+        word
     }
 
     /// The word of `${x:-word}`: unquoted rules outside of double quotes, quoted ones inside.

@@ -25,6 +25,8 @@ pub(super) enum Stop {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum DoubleStop {
     Quote,
+    /// The same inside of a quoted expansion, where a backslash quotes any character.
+    Inner,
     HereDoc,
     /// `}` of an expansion that stands in double quotes.
     Brace,
@@ -90,7 +92,9 @@ impl Parser<'_> {
         let mut brackets = 0usize;
         let mut at_start = true;
         // In `name=value` a tilde expands after `=` and each `:`.
-        let mut assignment = false;
+        let mut assignment = stop == Stop::Brace && self.in_assignment;
+        let in_assignment = self.in_assignment;
+        self.in_assignment &= stop == Stop::Brace;
         while let Some(c) = self.cur() {
             let first = std::mem::replace(&mut at_start, false);
             if nest == 0 {
@@ -135,7 +139,7 @@ impl Parser<'_> {
                 b'"' => {
                     flush(&mut lit, &mut parts);
                     self.pos += 1;
-                    parts.push(self.double_quoted()?);
+                    parts.push(self.double_quoted(DoubleStop::Quote)?);
                 }
                 b'$' => match self.dollar(false)? {
                     Some(part) => {
@@ -191,15 +195,17 @@ impl Parser<'_> {
                     lit.push(c);
                 }
                 b'=' if stop == Stop::Word && !assignment && parts.is_empty() && is_assignment_prefix(&lit) => {
-                    assignment = true;
+                    assignment = !self.posix;
                     self.pos += 1;
                     lit.push(c);
-                    self.tilde_into(&mut lit, &mut parts, !self.posix);
+                    if assignment {
+                        self.tilde_into(&mut lit, &mut parts, false);
+                    }
                 }
                 b':' if assignment => {
                     self.pos += 1;
                     lit.push(c);
-                    self.tilde_into(&mut lit, &mut parts, !self.posix);
+                    self.tilde_into(&mut lit, &mut parts, stop == Stop::Brace);
                 }
                 _ => {
                     braces |= c == b'{';
@@ -213,16 +219,24 @@ impl Parser<'_> {
             return Err(self.unclosed(")", line));
         }
         flush(&mut lit, &mut parts);
+        self.in_assignment = in_assignment;
         Ok((parts, braces))
     }
 
     /// The value of an assignment: a word in which tildes expand at its start and after each `:`.
     pub(super) fn assignment_value(&mut self) -> Result<Word> {
+        self.in_assignment = true;
+        let value = self.colon_word();
+        self.in_assignment = false;
+        value
+    }
+
+    pub(super) fn colon_word(&mut self) -> Result<Word> {
         self.cur();
         let start = self.pos;
         let mut parts = Vec::new();
         let mut lit = Vec::new();
-        self.tilde_into(&mut lit, &mut parts, true);
+        self.tilde_into(&mut lit, &mut parts, false);
         loop {
             // Take the word apart at colons: each piece may begin with a tilde.
             let (more, _) = self.parts_to_colon()?;
@@ -232,7 +246,7 @@ impl Parser<'_> {
             }
             self.pos += 1;
             lit.push(b':');
-            self.tilde_into(&mut lit, &mut parts, true);
+            self.tilde_into(&mut lit, &mut parts, false);
             flush(&mut lit, &mut parts);
         }
         Ok(Word {
@@ -293,7 +307,7 @@ impl Parser<'_> {
             }
             Some(b'"') => {
                 self.pos += 1;
-                parts.push(self.double_quoted()?);
+                parts.push(self.double_quoted(DoubleStop::Quote)?);
             }
             Some(b'$') => match self.dollar(false)? {
                 Some(part) => parts.push(part),
@@ -340,9 +354,9 @@ impl Parser<'_> {
         self.at(n) == Some(c)
     }
 
-    fn tilde_into(&mut self, lit: &mut Vec<u8>, parts: &mut Vec<Part>, allowed: bool) {
-        if allowed && self.cur() == Some(b'~') {
-            if let Some(part) = self.tilde(false) {
+    fn tilde_into(&mut self, lit: &mut Vec<u8>, parts: &mut Vec<Part>, in_brace: bool) {
+        if self.cur() == Some(b'~') {
+            if let Some(part) = self.tilde(in_brace) {
                 flush(lit, parts);
                 parts.push(part);
             } else {
@@ -364,9 +378,9 @@ impl Parser<'_> {
         let ends = match self.at(n) {
             None => true,
             Some(b'/') => true,
-            Some(b':') => !in_brace,
+            Some(b':') => true,
             Some(b'}') => in_brace,
-            Some(c) => is_meta(c),
+            Some(c) => !in_brace && is_meta(c),
         };
         if !ends {
             return None;
@@ -397,9 +411,9 @@ impl Parser<'_> {
     }
 
     /// After a `"`: the quoted string up to its end.
-    fn double_quoted(&mut self) -> Result<Part> {
+    fn double_quoted(&mut self, stop: DoubleStop) -> Result<Part> {
         let line = self.line();
-        let parts = self.double_parts(DoubleStop::Quote)?;
+        let parts = self.double_parts(stop)?;
         if self.raw().is_none() {
             return Err(self.unclosed("\"", line));
         }
@@ -422,7 +436,7 @@ impl Parser<'_> {
         loop {
             let Some(c) = self.cur() else { break };
             let ends = match stop {
-                DoubleStop::Quote => c == b'"',
+                DoubleStop::Quote | DoubleStop::Inner => c == b'"',
                 DoubleStop::HereDoc => false,
                 DoubleStop::Brace => c == b'}' && !in_single,
                 DoubleStop::Arith => c == b')' && parens == 0,
@@ -441,6 +455,7 @@ impl Parser<'_> {
                         Some(e) => {
                             let special = match e {
                                 b'$' | b'`' | b'\\' => true,
+                                _ if stop == DoubleStop::Inner => true,
                                 b'"' => stop != DoubleStop::HereDoc,
                                 b'}' => stop == DoubleStop::Brace,
                                 _ => false,
@@ -453,7 +468,8 @@ impl Parser<'_> {
                         }
                     }
                 }
-                b'$' => match self.dollar(true)? {
+                // In a quoted expansion, `$'…'` is still a quotation.
+                b'$' => match self.dollar(!(stop == DoubleStop::Brace && self.at(1) == Some(b'\'')))? {
                     Some(part) => {
                         flush_quoted(&mut lit, &mut parts);
                         parts.push(part);
@@ -468,7 +484,7 @@ impl Parser<'_> {
                     // A quoted string inside `"${x:-…}"`.
                     flush_quoted(&mut lit, &mut parts);
                     self.pos += 1;
-                    parts.push(self.double_quoted()?);
+                    parts.push(self.double_quoted(DoubleStop::Inner)?);
                 }
                 b'\'' if stop == DoubleStop::Brace => {
                     // Single quotes stay, but a brace between them does not end the expansion.
@@ -554,7 +570,7 @@ impl Parser<'_> {
             b'"' if !quoted => {
                 self.raw_edits.push((self.pos - 1, self.pos, Vec::new()));
                 self.pos += 1;
-                self.double_quoted().map(Some)
+                self.double_quoted(DoubleStop::Quote).map(Some)
             }
             _ => Ok(self.plain_parameter(c)),
         }

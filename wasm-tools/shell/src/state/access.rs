@@ -127,6 +127,10 @@ impl Shell {
             }
             _ => {
                 let text = self.unquote_key(index)?;
+                if text.is_empty() {
+                    self.error_bytes(&[name, b": bad array subscript"].concat());
+                    return Ok(None);
+                }
                 let n = self.eval_inner(&text)?;
                 Ok(self.element_at(&place.name, &var, n))
             }
@@ -299,7 +303,7 @@ impl Shell {
             }
         };
         let var = Rc::make_mut(slot);
-        if allexport {
+        if allexport && key.is_none() {
             var.attrs |= attr::EXPORT;
         }
         match key {
@@ -384,6 +388,7 @@ impl Shell {
                 };
             }
             b"POSIXLY_CORRECT" => self.st.opts.posix = true,
+            b"HISTSIZE" | b"HISTFILESIZE" => self.history_sizes_changed(name),
             b"LC_ALL" | b"LC_CTYPE" | b"LANG" => self.locale_changed(),
             _ => {}
         }
@@ -486,10 +491,17 @@ impl Shell {
 
 /// Variables whose assignment does more than store a value.
 fn has_effect(name: &[u8]) -> bool {
-    matches!(name.first(), Some(b'P' | b'O' | b'L'))
+    matches!(name.first(), Some(b'P' | b'O' | b'L' | b'H'))
         && matches!(
             name,
-            b"PATH" | b"OPTIND" | b"POSIXLY_CORRECT" | b"LC_ALL" | b"LC_CTYPE" | b"LANG"
+            b"PATH"
+                | b"OPTIND"
+                | b"POSIXLY_CORRECT"
+                | b"HISTSIZE"
+                | b"HISTFILESIZE"
+                | b"LC_ALL"
+                | b"LC_CTYPE"
+                | b"LANG"
         )
 }
 

@@ -12,6 +12,7 @@ use crate::ast::FunctionDef;
 use crate::parse::Aliases;
 use jobs::Jobs;
 use options::{SetOptions, Shopts};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use vars::{FxMap, Name, Vars};
@@ -62,6 +63,18 @@ pub struct Call {
     pub args: Option<Rc<Vec<Vec<u8>>>>,
 }
 
+/// The lines of `history`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct History {
+    pub lines: Vec<Vec<u8>>,
+    /// How many older ones were dropped.
+    pub dropped: usize,
+    /// How many of the last ones no file has yet.
+    pub added: usize,
+    /// Lines of the file that were read or written.
+    pub in_file: usize,
+}
+
 /// State of `getopts` between calls.
 #[derive(Debug, Clone, Default)]
 pub struct Getopts {
@@ -92,6 +105,8 @@ pub struct State {
     pub last_background: Option<i32>,
     /// `$_`
     pub last_argument: Rc<[u8]>,
+    /// `$_` is readonly.
+    pub frozen_argument: bool,
     pub calls: Vec<Call>,
     /// The script's arguments for BASH_ARGV, as they were when somebody first asked.
     pub script_args: Option<Rc<Vec<Vec<u8>>>>,
@@ -115,6 +130,7 @@ pub struct State {
     /// Whether a DEBUG, ERR or RETURN trap is running.
     pub in_trap: bool,
     pub completions: Rc<BTreeMap<Vec<u8>, Vec<u8>>>,
+    pub history: Rc<History>,
     /// Logical working directory.
     pub cwd: Rc<[u8]>,
     pub command_text: Rc<[u8]>,

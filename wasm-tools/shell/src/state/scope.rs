@@ -89,6 +89,11 @@ impl Shell {
         if var.has(attr::EXPORT) {
             self.env_cache = None;
         }
+        if name == b"_" {
+            // The next command sets it again.
+            self.st.last_argument = Rc::from(&b""[..]);
+            return true;
+        }
         let scope = var.scope as usize;
         let vars = Rc::make_mut(&mut self.st.vars);
         if scope > 0

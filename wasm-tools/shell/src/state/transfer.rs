@@ -4,7 +4,7 @@
 use super::jobs::Jobs;
 use super::options::{SetOptions, Shopts};
 use super::vars::{Name, Var, attr};
-use super::{Call, Function, Limit, Scope, ScopeKind, Traps};
+use super::{Call, Function, History, Limit, Scope, ScopeKind, Traps};
 use crate::ast::{FunctionDef, List};
 use crate::os;
 use crate::shell::Shell;
@@ -53,6 +53,10 @@ struct Parcel {
     getopts: (usize, usize),
     trace_fd: i32,
     limits: BTreeMap<u8, Limit>,
+    completions: BTreeMap<Vec<u8>, Vec<u8>>,
+    history: History,
+    name: Vec<u8>,
+    command_number: u32,
 }
 
 fn pairs(traps: &Traps) -> Vec<(i32, Vec<u8>)> {
@@ -138,6 +142,10 @@ pub fn encode(shell: &Shell, list: &List) -> Vec<u8> {
         getopts: (st.getopts.index, st.getopts.offset),
         trace_fd: shell.trace_fd,
         limits: (*st.limits).clone(),
+        completions: (*st.completions).clone(),
+        history: (*st.history).clone(),
+        name: shell.name.to_vec(),
+        command_number: shell.command_number,
     };
     // Only memory can be missing, and then the allocator has ended the process already.
     postcard::to_allocvec(&parcel).unwrap_or_default()
@@ -219,12 +227,16 @@ pub fn decode(fd: os::Fd) -> Option<(Shell, List)> {
     st.seconds_base = parcel.seconds_base;
     st.cwd = parcel.cwd.into();
     st.limits = Rc::new(parcel.limits);
+    st.completions = Rc::new(parcel.completions);
+    st.history = Rc::new(parcel.history);
     st.getopts = super::Getopts {
         index: parcel.getopts.0,
         offset: parcel.getopts.1,
     };
     st.jobs = Jobs::default();
     shell.pid = parcel.pid;
+    shell.name = parcel.name.into();
+    shell.command_number = parcel.command_number;
     shell.ppid = parcel.ppid;
     shell.main_source = parcel.main_source.map(Rc::from);
     shell.from_string = parcel.flags & 1 != 0;
