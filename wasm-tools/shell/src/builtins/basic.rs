@@ -16,25 +16,18 @@ pub fn fail(_: &mut Shell, _: &[Vec<u8>]) -> Run<i32> {
     Ok(1)
 }
 
-/// There is no history in a shell that is not interactive: nothing to list, only arguments to check.
-pub fn no_history(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
-    let name = String::from_utf8_lossy(&argv[0]).into_owned();
-    let words = &argv[1..];
-    let Some(first) = words.first() else { return Ok(0) };
-    if let [b'-', letter, ..] = first.as_slice() {
-        if !b"acdnrwpslenr-".contains(letter) {
-            shell.builtin_error(&name, &format!("-{}: invalid option", *letter as char));
-            return Ok(2);
-        }
-        return Ok(0);
-    }
-    if words.len() > 1 {
-        shell.builtin_error(&name, "too many arguments");
-        return Err(Unwind::Top(1));
-    }
-    if crate::arith::integer(first).is_none() {
-        let shown = String::from_utf8_lossy(first).into_owned();
-        shell.builtin_error(&name, &format!("{shown}: numeric argument required"));
+/// `fc`: nothing was typed that could be listed or edited, so only its options are looked at.
+pub fn fc(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
+    // `-5` is a place in the list.
+    let places = argv
+        .iter()
+        .position(|w| matches!(w.as_slice(), [b'-', b'0'..=b'9', ..]));
+    let options = match shell.builtin_options(&argv[..places.unwrap_or(argv.len())], b"e:lnrs") {
+        Ok(options) => options,
+        Err(status) => return Ok(status),
+    };
+    if options.has(b's') {
+        shell.builtin_error("fc", "no command found");
         return Ok(1);
     }
     Ok(0)

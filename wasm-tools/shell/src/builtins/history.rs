@@ -178,7 +178,13 @@ impl Shell {
     pub fn history_sizes_changed(&mut self, name: &[u8]) {
         let Some(most) = self.history_number(name) else { return };
         if name == b"HISTSIZE" {
-            Rc::make_mut(&mut self.st.history).limit(most);
+            let history = Rc::make_mut(&mut self.st.history);
+            let over = history.lines.len().saturating_sub(most);
+            history.limit(most);
+            if over > 0 {
+                // bash counts on from how many it dropped just now.
+                history.dropped = over - 1;
+            }
             return;
         }
         let file = self.get_scalar(b"HISTFILE").filter(|f| !f.is_empty());

@@ -110,7 +110,7 @@ pub static BUILTINS: &[Builtin] = &[
     special("exit", basic::exit),
     declaring("export", declare::export, true),
     plain("false", basic::fail),
-    plain("fc", basic::no_history),
+    plain("fc", basic::fc),
     plain("fg", jobs::fg),
     plain("getopts", getopts::getopts),
     plain("hash", command::hash),
