@@ -35,12 +35,12 @@ mod stack;
 #[cfg(target_family = "wasm")]
 mod state;
 
-#[cfg(target_family = "wasm")]
 /// Words, values and trees are small pieces that come and go.
 #[cfg(target_family = "wasm")]
 #[global_allocator]
 static PIECES: wskill_sys::alloc::SmallPieces = wskill_sys::alloc::SmallPieces::new();
 
+#[cfg(target_family = "wasm")]
 fn main() {
     os::init();
     let status = invocation::run(os::args());
