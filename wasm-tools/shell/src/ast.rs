@@ -48,6 +48,9 @@ pub struct Command {
     pub kind: CommandKind,
     pub redirects: Vec<Redirect>,
     pub line: u32,
+    /// Its text for BASH_COMMAND, once a trap may ask for it.
+    #[serde(skip)]
+    pub text: OnceCell<Rc<[u8]>>,
 }
 
 /// What a command is.
@@ -416,6 +419,18 @@ impl Word {
             [] => Some(b""),
             [Part::Lit(text)] => Some(text),
             _ => None,
+        }
+    }
+}
+
+impl Command {
+    /// A command that begins on the given line.
+    pub fn new(kind: CommandKind, redirects: Vec<Redirect>, line: u32) -> Self {
+        Self {
+            kind,
+            redirects,
+            line,
+            text: OnceCell::new(),
         }
     }
 }

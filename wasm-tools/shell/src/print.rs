@@ -216,11 +216,7 @@ impl Printer {
             self.text(b"{ ");
             self.indent += 1;
             self.newline();
-            let bare = Command {
-                kind: body.kind.clone(),
-                redirects: Vec::new(),
-                line: body.line,
-            };
+            let bare = Command::new(body.kind.clone(), Vec::new(), body.line);
             self.command(&bare);
             self.close(b"}", false);
         }

@@ -13,9 +13,10 @@ pub mod subshell;
 pub mod trace;
 pub mod traps;
 
-use crate::ast::{AndOr, CaseEnd, Command, CommandKind, List, Pipeline, Redirect, Word};
+use crate::ast::{AndOr, Arith, CaseEnd, Command, CommandKind, List, Pipeline, Redirect, Word};
 use crate::os;
 use crate::shell::{Run, Shell, Unwind};
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// Nesting of commands (functions, substitutions, `eval`) that the engine's stack of 2 MiB carries with room to spare:
@@ -167,7 +168,7 @@ impl Shell {
     fn run_command_inner(&mut self, command: &Command) -> Run<i32> {
         if let CommandKind::Simple(simple) = &command.kind {
             self.st.line = command.line;
-            return self.run_simple(simple, &command.redirects);
+            return self.run_simple(command, simple);
         }
         if let CommandKind::Function(def) = &command.kind {
             self.st.line = command.line;
@@ -263,7 +264,7 @@ impl Shell {
             }
             CommandKind::Arith(arith) => {
                 self.st.line = command.line;
-                if !self.before_command(|| [b"((", &arith.text.raw[..], b"))"].concat())? {
+                if !self.note_command(command, || [b"((", &arith.text.raw[..], b"))"].concat())? {
                     return Ok(0);
                 }
                 if self.st.opts.xtrace {
@@ -278,7 +279,7 @@ impl Shell {
             }
             CommandKind::Cond(cond) => {
                 self.st.line = command.line;
-                let go_on = self.before_command(|| {
+                let go_on = self.note_command(command, || {
                     let mut text = Vec::new();
                     crate::print::cond(cond, &mut text);
                     [b"[[ ", text.as_slice(), b" ]]"].concat()
@@ -290,8 +291,13 @@ impl Shell {
         }
     }
 
+    /// The same as `before_command` for a command whose text never changes: it is made only once.
+    pub fn note_command(&mut self, command: &Command, text: impl FnOnce() -> Vec<u8>) -> Run<bool> {
+        self.before_command(|| command.text.get_or_init(|| text().into()).clone())
+    }
+
     /// Notes the command for BASH_COMMAND and runs the DEBUG trap; `false`: the trap says to leave the command out.
-    pub fn before_command(&mut self, text: impl FnOnce() -> Vec<u8>) -> Run<bool> {
+    pub fn before_command<T: Into<Rc<[u8]>>>(&mut self, text: impl FnOnce() -> T) -> Run<bool> {
         if self.wants_command_text() {
             if !self.st.in_trap {
                 self.st.command_text = text().into();
@@ -407,8 +413,15 @@ impl Shell {
             Err(unwind) => Err(unwind),
             Ok(value) => Ok(Some(value)),
         };
+        // What the traps see of the parts that run again and again.
+        let texts: [OnceCell<Rc<[u8]>>; 2] = Default::default();
+        let text_of = |cell: &OnceCell<Rc<[u8]>>, part: &Arith| {
+            cell.get_or_init(|| [b"((", shown_part(&part.text.raw), b"))"].concat().into())
+                .clone()
+        };
         self.st.line = command.line;
-        if self.before_command(|| [b"((", &init.text.raw[..], b"))"].concat())?
+        self.trace_arith(init)?;
+        if self.before_command(|| [b"((", shown_part(&init.text.raw), b"))"].concat())?
             && soft(self.eval_arith_for(init, "((: "))?.is_none()
         {
             return Ok(1);
@@ -416,26 +429,32 @@ impl Shell {
         let mut status = 0;
         self.st.loops += 1;
         let result = loop {
-            if !cond.text.parts.is_empty() && !cond.text.raw.trim_ascii().is_empty() {
-                self.st.line = command.line;
-                let value = match self.before_command(|| [b"((", &cond.text.raw[..], b"))"].concat()) {
-                    Ok(true) => soft(self.eval_arith_for(cond, "((: ")),
-                    Ok(false) => Ok(Some(0)),
-                    Err(unwind) => Err(unwind),
-                };
-                match value {
-                    Ok(Some(0)) => break Ok(status),
-                    Ok(Some(_)) => {}
-                    Ok(None) => break Ok(1),
-                    Err(unwind) => break Err(unwind),
-                }
+            self.st.line = command.line;
+            let go_on = self
+                .trace_arith(cond)
+                .and_then(|()| self.before_command(|| text_of(&texts[0], cond)));
+            let value = match go_on {
+                // What is not there is true.
+                Ok(true) if cond.text.raw.trim_ascii().is_empty() => Ok(Some(1)),
+                Ok(true) => soft(self.eval_arith_for(cond, "((: ")),
+                Ok(false) => Ok(Some(0)),
+                Err(unwind) => Err(unwind),
+            };
+            match value {
+                Ok(Some(0)) => break Ok(status),
+                Ok(Some(_)) => {}
+                Ok(None) => break Ok(1),
+                Err(unwind) => break Err(unwind),
             }
             let run = self.run_list(body);
             if let Some(end) = self.loop_control(run, &mut status) {
                 break end;
             }
             self.st.line = command.line;
-            let value = match self.before_command(|| [b"((", &step.text.raw[..], b"))"].concat()) {
+            let go_on = self
+                .trace_arith(step)
+                .and_then(|()| self.before_command(|| text_of(&texts[1], step)));
+            let value = match go_on {
                 Ok(true) => soft(self.eval_arith_for(step, "((: ")),
                 Ok(false) => Ok(Some(0)),
                 Err(unwind) => Err(unwind),
@@ -448,6 +467,15 @@ impl Shell {
         };
         self.st.loops -= 1;
         result
+    }
+
+    /// Shows a part of `for ((…))` for `set -x`.
+    fn trace_arith(&mut self, part: &Arith) -> Run<()> {
+        if self.st.opts.xtrace {
+            let text = self.expand_arith_text(&part.text)?;
+            self.trace(&[b"(( ", shown_part(&text), b" ))"].concat());
+        }
+        Ok(())
     }
 
     #[inline(never)]
@@ -572,6 +600,14 @@ impl Shell {
         };
         self.st.loops -= 1;
         result
+    }
+}
+
+/// How traces and traps see a part of `for ((…))`: one that is not there counts as true.
+fn shown_part(text: &[u8]) -> &[u8] {
+    match text.trim_ascii_start() {
+        b"" => b"1",
+        text => text,
     }
 }
 

@@ -138,7 +138,7 @@ impl Shell {
         let CommandKind::Simple(simple) = &command.kind else {
             return false;
         };
-        if !command.redirects.is_empty() || self.wants_command_text() || self.st.opts.xtrace {
+        if !command.redirects.is_empty() || self.debugs() || self.st.opts.xtrace {
             return false;
         }
         let Some(Arg::Word(first)) = simple.args.first() else {
@@ -177,7 +177,7 @@ impl Shell {
         !self.st.functions.contains_key(name)
             && self.builtin_named(name).is_none()
             && !self.st.functions.contains_key(&b"command_not_found_handle"[..])
-            && !self.wants_command_text()
+            && !self.debugs()
             && !self.st.opts.keyword
     }
 
@@ -452,7 +452,7 @@ impl Shell {
                     && item.body.first.timed.is_none() =>
             {
                 match item.body.first.stages.as_slice() {
-                    [command] if self.is_program(command) => Some(command),
+                    [command] if self.is_program(command) && !self.err_trap_is_inherited() => Some(command),
                     _ => None,
                 }
             }

@@ -1,6 +1,6 @@
 //! Simple commands: expansion, assignments, redirections, and the choice between function, builtin and program.
 
-use crate::ast::{Arg, Assign, AssignValue, Redirect, Simple, Subscript};
+use crate::ast::{Arg, Assign, AssignValue, Command, Redirect, Simple, Subscript};
 use crate::builtins::declare::DeclArg;
 use crate::builtins::{self, Builtin};
 use crate::os;
@@ -23,10 +23,11 @@ pub struct Prepared<'a> {
 impl Shell {
     /// Runs a simple command.
     #[inline(never)]
-    pub fn run_simple(&mut self, simple: &Simple, redirects: &[Redirect]) -> Run<i32> {
+    pub fn run_simple(&mut self, command: &Command, simple: &Simple) -> Run<i32> {
+        let redirects = command.redirects.as_slice();
         if self.wants_command_text() {
-            let text = crate::print::simple_text(simple, redirects);
-            if !self.before_command(|| text)? {
+            let text = || crate::print::simple_text(simple, redirects);
+            if !self.note_command(command, text)? {
                 return Ok(0);
             }
         }

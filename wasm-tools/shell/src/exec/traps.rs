@@ -80,6 +80,16 @@ impl Shell {
         !self.st.traps.is_empty() || self.hidden_traps > 0
     }
 
+    /// Whether the DEBUG trap runs before commands: the only one that a simple command of a pipeline may run.
+    pub fn debugs(&self) -> bool {
+        self.st.traps.contains_key(&TRAP_DEBUG)
+    }
+
+    /// Whether the ERR trap is one that subshells inherit.
+    pub fn err_trap_is_inherited(&self) -> bool {
+        self.st.opts.errtrace && self.st.traps.contains_key(&TRAP_ERR)
+    }
+
     /// Runs the DEBUG trap before a command; `false`: under `extdebug` it said to leave the command out.
     #[inline(never)]
     pub fn run_debug_trap(&mut self) -> Run<bool> {

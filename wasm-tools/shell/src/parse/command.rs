@@ -265,7 +265,7 @@ impl Parser<'_> {
                         None => break,
                     }
                 }
-                Command { kind, redirects, line }
+                Command::new(kind, redirects, line)
             }
             None => self.simple(line)?,
         };
@@ -574,11 +574,7 @@ impl Parser<'_> {
                 None => break,
             }
         }
-        let body = Command {
-            kind,
-            redirects,
-            line: body_line,
-        };
+        let body = Command::new(kind, redirects, body_line);
         Ok(CommandKind::Function(Rc::new(FunctionDef {
             name,
             body,
@@ -630,7 +626,7 @@ impl Parser<'_> {
                 self.expect_paren()?;
                 let raw = word.raw.to_vec();
                 let kind = self.function_body(raw, line)?;
-                return Ok(Command { kind, redirects, line });
+                return Ok(Command::new(kind, redirects, line));
             }
             self.skip_blank();
             if self.cur() == Some(b'(') {
@@ -653,11 +649,7 @@ impl Parser<'_> {
         if simple.args.is_empty() && simple.assigns.is_empty() && redirects.is_empty() {
             return Err(self.unexpected());
         }
-        Ok(Command {
-            kind: CommandKind::Simple(simple),
-            redirects,
-            line: at,
-        })
+        Ok(Command::new(CommandKind::Simple(simple), redirects, at))
     }
 
     /// Whether `()` comes next.
