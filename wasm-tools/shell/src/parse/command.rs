@@ -11,6 +11,18 @@ use std::rc::Rc;
 /// Words that end a list when they stand where a command would begin.
 const CLOSERS: [&[u8]; 8] = [b"then", b"else", b"elif", b"fi", b"do", b"done", b"esac", b"}"];
 
+/// Characters that a word without quotes and expansions does not have.
+static ENDS_BARE: [bool; 256] = {
+    let mut ends = [false; 256];
+    let mut i = 0;
+    while i < 128 {
+        let c = i as u8;
+        ends[i] = is_meta(c) || matches!(c, b'\\' | b'\'' | b'"' | b'$' | b'`');
+        i += 1;
+    }
+    ends
+};
+
 /// Builtins whose arguments may be assignments.
 pub const DECLARATIONS: [&[u8]; 5] = [b"declare", b"typeset", b"local", b"export", b"readonly"];
 
@@ -197,9 +209,7 @@ impl Parser<'_> {
     fn bare_word(&mut self) -> Option<&[u8]> {
         self.cur()?;
         let rest = &self.buf[self.pos..];
-        let end = rest
-            .iter()
-            .position(|&c| is_meta(c) || matches!(c, b'\\' | b'\'' | b'"' | b'$' | b'`'));
+        let end = rest.iter().position(|&c| ENDS_BARE[usize::from(c)]);
         let end = match end {
             None => rest.len(),
             Some(i) if is_meta(rest[i]) => i,

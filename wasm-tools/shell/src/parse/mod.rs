@@ -89,7 +89,7 @@ pub struct Parser<'a> {
 }
 
 /// Characters that end an unquoted word.
-pub fn is_meta(c: u8) -> bool {
+pub const fn is_meta(c: u8) -> bool {
     matches!(c, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
 }
 
@@ -295,16 +295,21 @@ impl<'a> Parser<'a> {
 
     /// Skips blanks and a comment.
     fn skip_blank(&mut self) {
-        while let Some(c) = self.cur() {
-            match c {
-                b' ' | b'\t' => self.pos += 1,
-                b'#' => {
+        loop {
+            match self.buf.get(self.pos) {
+                Some(b' ' | b'\t') => self.pos += 1,
+                Some(b'#') => {
                     while self.raw().is_some_and(|c| c != b'\n') {
                         self.pos += 1;
                     }
                     return;
                 }
-                _ => return,
+                // A line may be continued, or more may come.
+                Some(b'\\') | None => match self.cur() {
+                    Some(b' ' | b'\t' | b'#') => {}
+                    _ => return,
+                },
+                Some(_) => return,
             }
         }
     }

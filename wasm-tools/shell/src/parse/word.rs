@@ -209,8 +209,10 @@ impl Parser<'_> {
                 }
                 _ => {
                     braces |= c == b'{';
-                    self.pos += 1;
-                    lit.push(c);
+                    let rest = &self.buf[self.pos + 1..];
+                    let plain = rest.iter().position(|&c| !is_plain(c)).unwrap_or(rest.len());
+                    lit.extend_from_slice(&self.buf[self.pos..=self.pos + plain]);
+                    self.pos += plain + 1;
                 }
             }
         }
@@ -509,8 +511,13 @@ impl Parser<'_> {
                             _ => {}
                         }
                     }
-                    self.pos += 1;
-                    lit.push(c);
+                    let rest = &self.buf[self.pos + 1..];
+                    let plain = rest
+                        .iter()
+                        .position(|&c| !is_plain(c) && !matches!(c, b' ' | b'\n' | b'/'))
+                        .unwrap_or(rest.len());
+                    lit.extend_from_slice(&self.buf[self.pos..=self.pos + plain]);
+                    self.pos += plain + 1;
                 }
             }
         }
@@ -739,6 +746,11 @@ impl Parser<'_> {
             braces: false,
         })))))
     }
+}
+
+/// Whether a character means nothing but itself wherever unquoted text is read.
+fn is_plain(c: u8) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-' | b'.' | b',')
 }
 
 /// Whether the text before a `=` makes the word an assignment.
