@@ -13,6 +13,7 @@ mod arith;
 mod ast;
 #[cfg(target_family = "wasm")]
 mod builtins;
+mod bytes;
 #[cfg(target_family = "wasm")]
 mod exec;
 #[cfg(target_family = "wasm")]

@@ -72,21 +72,18 @@ pub fn mapfile(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
         shell.make_array(&name, false);
     }
     let origin = origin.unwrap_or(0);
-    let mut reader = Reader::new(fd, None);
+    let mut reader = if limit == usize::MAX && callback.is_none() {
+        Reader::to_end(fd)
+    } else {
+        Reader::new(fd, None)
+    };
     let mut end = End::Delimiter;
     let mut skipped = 0;
     let mut lines: Vec<Vec<u8>> = Vec::new();
     let mut stored = 0usize;
     while skipped < skip.unwrap_or(0) || stored < limit {
         let mut line = Vec::new();
-        let mut terminated = false;
-        while let Some(c) = reader.next(shell, &mut end) {
-            if c == delimiter {
-                terminated = true;
-                break;
-            }
-            line.push(c);
-        }
+        let terminated = reader.until(delimiter, &mut line, shell, &mut end);
         if !terminated && line.is_empty() {
             break;
         }
@@ -98,7 +95,7 @@ pub fn mapfile(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
             continue;
         }
         // A value ends at a NUL.
-        if let Some(end) = line.iter().position(|&c| c == 0) {
+        if let Some(end) = crate::bytes::find(&line, 0) {
             line.truncate(end);
         }
         if terminated && !trim && delimiter != 0 {
@@ -136,13 +133,27 @@ pub fn mapfile(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
 
 /// Stores all lines at once.
 fn store(shell: &mut Shell, name: &[u8], origin: usize, lines: Vec<Vec<u8>>) -> Run<()> {
-    use crate::state::vars::Value;
-    let mut array = match shell.get_var(name).as_deref().map(|v| &v.value) {
-        Some(Value::Indexed(array, _)) => array.clone(),
-        _ => Default::default(),
+    use crate::state::vars::{Value, attr};
+    let place = shell.resolve(name);
+    let readonly = shell
+        .st
+        .vars
+        .get(place.name.as_slice())
+        .is_some_and(|v| v.has(attr::READONLY));
+    // What is there is added to, not copied.
+    let mut array = if readonly {
+        Default::default()
+    } else {
+        shell.take_indexed(&place.name)
     };
-    for (i, line) in lines.into_iter().enumerate() {
-        array.insert((origin + i) as i64, line);
+    let lines = lines
+        .into_iter()
+        .enumerate()
+        .map(|(i, line)| ((origin + i) as i64, line));
+    if array.is_empty() {
+        array = lines.collect();
+    } else {
+        array.extend(lines);
     }
     shell.set_value(name, Value::Indexed(array, true))
 }

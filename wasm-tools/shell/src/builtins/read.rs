@@ -19,6 +19,8 @@ pub enum End {
 pub struct Reader {
     fd: Fd,
     seekable: bool,
+    /// How much is asked for at once.
+    block: usize,
     buf: Vec<u8>,
     pos: usize,
     deadline: Option<u64>,
@@ -31,9 +33,36 @@ impl Reader {
         Self {
             fd,
             seekable,
+            block: if seekable { 4096 } else { 1 },
             buf: Vec::new(),
             pos: 0,
             deadline,
+        }
+    }
+
+    /// A reader that goes on to the end, and so need not leave anything to others.
+    pub fn to_end(fd: Fd) -> Self {
+        Self {
+            block: 64 * 1024,
+            ..Self::new(fd, None)
+        }
+    }
+
+    /// Appends what comes before the delimiter; `false` when there was none, and then `end` says why.
+    pub fn until(&mut self, delimiter: u8, line: &mut Vec<u8>, shell: &mut Shell, end: &mut End) -> bool {
+        loop {
+            let rest = &self.buf[self.pos..];
+            if let Some(n) = crate::bytes::find(rest, delimiter) {
+                line.extend_from_slice(&rest[..n]);
+                self.pos += n + 1;
+                return true;
+            }
+            line.extend_from_slice(rest);
+            self.pos = self.buf.len();
+            match self.next(shell, end) {
+                Some(_) => self.pos -= 1,
+                None => return false,
+            }
         }
     }
 
@@ -62,7 +91,7 @@ impl Reader {
                     Err(_) => {}
                 }
             }
-            self.buf.resize(if self.seekable { 4096 } else { 1 }, 0);
+            self.buf.resize(self.block, 0);
             match os::read(self.fd, &mut self.buf) {
                 Ok(0) => {
                     self.buf.clear();
@@ -243,7 +272,12 @@ pub fn read(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     let maximum = exact.or(limit);
     let mut end = End::Delimiter;
     let mut reader = Reader::new(fd, timeout);
-    if maximum != Some(0) {
+    if maximum.is_none() && raw {
+        reader.until(delimiter, &mut text, shell, &mut end);
+        if delimiter != 0 && text.contains(&0) {
+            text.retain(|&c| c != 0);
+        }
+    } else if maximum != Some(0) {
         while let Some(c) = reader.next(shell, &mut end) {
             if c == delimiter && exact.is_none() {
                 break;

@@ -137,7 +137,7 @@ impl Shell {
     }
 
     /// Takes the elements out of the variable for a while.
-    fn take_indexed(&mut self, name: &[u8]) -> Indexed {
+    pub fn take_indexed(&mut self, name: &[u8]) -> Indexed {
         match Rc::make_mut(&mut self.st.vars).get_mut(name) {
             Some(slot) => std::mem::take(indexed(Rc::make_mut(slot))),
             None => Indexed::new(),
