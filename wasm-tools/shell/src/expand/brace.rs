@@ -6,14 +6,59 @@ use crate::ast::{ParamName, Part};
 const MAX_WORDS: usize = 4_000_000;
 
 /// A word as characters that may be braces and parts that may not.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 enum Token<'a> {
     Char(u8),
     Part(&'a Part),
 }
 
+/// What a word is a row of: tokens, or plain characters where there are no other parts.
+trait Symbol: Copy {
+    fn char(self) -> Option<u8>;
+    fn of_char(c: u8) -> Self;
+}
+
+impl Symbol for Token<'_> {
+    fn char(self) -> Option<u8> {
+        match self {
+            Token::Char(c) => Some(c),
+            Token::Part(_) => None,
+        }
+    }
+
+    fn of_char(c: u8) -> Self {
+        Token::Char(c)
+    }
+}
+
+impl Symbol for u8 {
+    fn char(self) -> Option<u8> {
+        Some(self)
+    }
+
+    fn of_char(c: u8) -> Self {
+        c
+    }
+}
+
 /// Expands the braces of a word; `None` when there are none to expand.
 pub fn expand(parts: &[Part]) -> Option<Result<Vec<Vec<Part>>, String>> {
+    if let [Part::Lit(text)] = parts {
+        find(text, 0)?;
+        let words = expand_tokens(text, 0).map(|words| {
+            words
+                .into_iter()
+                .map(|lit| {
+                    let mut parts = Vec::with_capacity(1);
+                    if !lit.is_empty() {
+                        push_literal(&mut parts, lit, true);
+                    }
+                    parts
+                })
+                .collect()
+        });
+        return Some(words);
+    }
     let mut tokens = Vec::new();
     for part in parts {
         match part {
@@ -81,7 +126,7 @@ fn push_literal(parts: &mut Vec<Part>, lit: Vec<u8>, first: bool) {
 }
 
 /// The first brace expression at or after `from`: its opening and closing place.
-fn find(tokens: &[Token<'_>], from: usize) -> Option<(usize, usize)> {
+fn find<T: Symbol>(tokens: &[T], from: usize) -> Option<(usize, usize)> {
     let mut start = from;
     while start < tokens.len() {
         if is(tokens, start, b'{')
@@ -94,18 +139,18 @@ fn find(tokens: &[Token<'_>], from: usize) -> Option<(usize, usize)> {
     None
 }
 
-fn is(tokens: &[Token<'_>], i: usize, c: u8) -> bool {
-    matches!(tokens.get(i), Some(Token::Char(d)) if *d == c)
+fn is<T: Symbol>(tokens: &[T], i: usize, c: u8) -> bool {
+    tokens.get(i).is_some_and(|t| t.char() == Some(c))
 }
 
 /// The closing brace of a valid expression that opens at `start`.
-fn closing(tokens: &[Token<'_>], start: usize) -> Option<usize> {
+fn closing<T: Symbol>(tokens: &[T], start: usize) -> Option<usize> {
     let mut depth = 0usize;
     let mut comma = false;
     for i in start..tokens.len() {
-        match tokens[i] {
-            Token::Char(b'{') => depth += 1,
-            Token::Char(b'}') => {
+        match tokens[i].char() {
+            Some(b'{') => depth += 1,
+            Some(b'}') => {
                 depth -= 1;
                 if depth == 0 {
                     return (comma || sequence(&tokens[start + 1..i]).is_some()).then_some(i).or({
@@ -114,14 +159,14 @@ fn closing(tokens: &[Token<'_>], start: usize) -> Option<usize> {
                     });
                 }
             }
-            Token::Char(b',') if depth == 1 => comma = true,
+            Some(b',') if depth == 1 => comma = true,
             _ => {}
         }
     }
     None
 }
 
-fn expand_tokens<'a>(tokens: &[Token<'a>], depth: u32) -> Result<Vec<Vec<Token<'a>>>, String> {
+fn expand_tokens<T: Symbol>(tokens: &[T], depth: u32) -> Result<Vec<Vec<T>>, String> {
     if depth > 60 {
         return Ok(vec![tokens.to_vec()]);
     }
@@ -129,19 +174,19 @@ fn expand_tokens<'a>(tokens: &[Token<'a>], depth: u32) -> Result<Vec<Vec<Token<'
         return Ok(vec![tokens.to_vec()]);
     };
     let inner = &tokens[start + 1..end];
-    let mut middles: Vec<Vec<Token<'a>>> = Vec::new();
+    let mut middles: Vec<Vec<T>> = Vec::new();
     if let Some(sequence) = sequence(inner) {
         for item in sequence.generate()? {
-            middles.push(item.into_iter().map(Token::Char).collect());
+            middles.push(item.into_iter().map(T::of_char).collect());
         }
     } else {
         let mut depth_here = 0usize;
         let mut from = 0;
         for (i, token) in inner.iter().enumerate() {
-            match token {
-                Token::Char(b'{') => depth_here += 1,
-                Token::Char(b'}') => depth_here = depth_here.saturating_sub(1),
-                Token::Char(b',') if depth_here == 0 => {
+            match token.char() {
+                Some(b'{') => depth_here += 1,
+                Some(b'}') => depth_here = depth_here.saturating_sub(1),
+                Some(b',') if depth_here == 0 => {
                     middles.extend(expand_tokens(&inner[from..i], depth + 1)?);
                     from = i + 1;
                 }
@@ -157,7 +202,8 @@ fn expand_tokens<'a>(tokens: &[Token<'a>], depth: u32) -> Result<Vec<Vec<Token<'
     let mut out = Vec::with_capacity(middles.len() * tails.len());
     for middle in &middles {
         for tail in &tails {
-            let mut word = tokens[..start].to_vec();
+            let mut word = Vec::with_capacity(start + middle.len() + tail.len());
+            word.extend_from_slice(&tokens[..start]);
             word.extend_from_slice(middle);
             word.extend_from_slice(tail);
             out.push(word);
@@ -180,13 +226,10 @@ struct Sequence {
 }
 
 /// Reads `a..b` or `a..b..step`.
-fn sequence(tokens: &[Token<'_>]) -> Option<Sequence> {
+fn sequence<T: Symbol>(tokens: &[T]) -> Option<Sequence> {
     let mut text = Vec::with_capacity(tokens.len());
     for token in tokens {
-        match token {
-            Token::Char(c) => text.push(*c),
-            Token::Part(_) => return None,
-        }
+        text.push(token.char()?);
     }
     let text = std::str::from_utf8(&text).ok()?;
     let mut pieces = text.split("..");
@@ -257,7 +300,7 @@ impl Sequence {
                 let sign = if value < 0 { "-" } else { "" };
                 format!("{sign}{digits:0>width$}", width = self.width - sign.len()).into_bytes()
             } else {
-                value.to_string().into_bytes()
+                crate::arith::decimal(value as i64)
             });
         }
         Ok(out)

@@ -42,7 +42,7 @@ impl Shell {
     pub fn expand_word_into(&mut self, word: &Word, out: &mut Vec<Vec<u8>>) -> Run<()> {
         // Plain words and plain quoted strings need no more.
         match word.parts.as_slice() {
-            [Part::Lit(text)] if !word.braces && !text.iter().any(|c| matches!(c, b'*' | b'?' | b'[' | b'(')) => {
+            [Part::Lit(text)] if !word.braces && !has_glob(text) => {
                 out.push(text.clone());
                 return Ok(());
             }
@@ -63,8 +63,11 @@ impl Shell {
                     return Err(Unwind::Discard(1));
                 }
             };
-            for parts in words {
-                self.expand_parts_into(&parts, out)?;
+            for mut parts in words {
+                match parts.as_mut_slice() {
+                    [Part::Lit(text)] if !has_glob(text) => out.push(std::mem::take(text)),
+                    _ => self.expand_parts_into(&parts, out)?,
+                }
             }
             return Ok(());
         }
@@ -315,3 +318,13 @@ fn home_of(user: &[u8]) -> Option<Vec<u8>> {
         .find(|l| l.split(|&c| c == b':').next() == Some(user))?;
     line.split(|&c| c == b':').nth(5).map(<[u8]>::to_vec)
 }
+/// Whether there is a character that pathname expansion looks for.
+fn has_glob(text: &[u8]) -> bool {
+    text.iter().any(|c| matches!(c, b'*' | b'?' | b'[' | b'('))
+}
+
+/// Whether a character of an unquoted expansion neither splits, by the usual IFS, nor begins a pattern.
+fn stays_whole(c: u8) -> bool {
+    c.is_ascii_alphanumeric() || c >= 0x80 || matches!(c, b'_' | b'-' | b'.' | b'/' | b',' | b':' | b'=' | b'%')
+}
+
