@@ -187,10 +187,9 @@ impl Shell {
     }
 
     fn arith_set(&mut self, target: &Target, value: i64) -> Result<()> {
-        let text = decimal(value);
         match &target.index {
-            None => self.set_scalar(&target.name, text)?,
-            Some(index) => self.set_element_text(&target.name, index, text, false)?,
+            None => self.set_number(&target.name, value)?,
+            Some(index) => self.set_element_text(&target.name, index, decimal(value), false)?,
         }
         Ok(())
     }

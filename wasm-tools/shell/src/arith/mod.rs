@@ -6,7 +6,7 @@ mod eval;
 mod number;
 mod parse;
 
-pub use number::{decimal, integer};
+pub use number::{decimal, integer, write_decimal};
 pub use parse::parse;
 
 /// An expression.

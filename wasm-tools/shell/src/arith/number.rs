@@ -2,6 +2,13 @@
 
 /// The decimal text of a number.
 pub fn decimal(value: i64) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_decimal(value, &mut out);
+    out
+}
+
+/// Appends the decimal text of a number.
+pub fn write_decimal(value: i64, out: &mut Vec<u8>) {
     let mut buf = [0u8; 20];
     let mut i = buf.len();
     let mut rest = value.unsigned_abs();
@@ -17,7 +24,7 @@ pub fn decimal(value: i64) -> Vec<u8> {
         i -= 1;
         buf[i] = b'-';
     }
-    buf[i..].to_vec()
+    out.extend_from_slice(&buf[i..]);
 }
 
 /// Whether the text is an integer as `test` and `[[` without arithmetic take it.

@@ -331,7 +331,12 @@ impl Shell {
     }
 
     fn declare_one(&mut self, command: &str, wanted: &Wanted, arg: DeclArg, local: bool) -> Run<bool> {
-        let shown = operand_text(&arg);
+        let named = match &arg {
+            DeclArg::Assign { name, index, .. } => is_name(name) && index.is_none(),
+            DeclArg::Word(word) => is_name(word),
+        };
+        // What messages show of an operand that may be refused.
+        let shown = if named { String::new() } else { operand_text(&arg) };
         let (name, index, append, value) = self.operand(arg);
         if let (Some(array), Some(_)) = (name.strip_suffix(b"[]").filter(|a| is_name(a)), &value)
             && !matches!(command, "export" | "readonly")
@@ -490,8 +495,11 @@ impl Shell {
         append: bool,
         value: Option<DeclValue>,
     ) -> Run<bool> {
-        let shown = String::from_utf8_lossy(name).into_owned();
+        let shown = String::from_utf8_lossy(name);
         let existing = self.st.vars.get(name).cloned();
+        if existing.as_ref().is_some_and(|v| v.has(attr::EXPORT)) {
+            self.env_cache = None;
+        }
         let readonly = existing.as_ref().is_some_and(|v| v.has(attr::READONLY));
         if readonly && value.is_some() && matches!(command, "export" | "readonly") {
             self.error(&format!("{shown}: readonly variable"));
@@ -569,22 +577,30 @@ impl Shell {
         } else if index.is_some() && !existing.as_ref().is_some_and(|v| v.is_array()) {
             self.make_array(name, false);
         }
+        // What follows changes the variable in place, which nobody else must hold.
+        let is_new = existing.is_none();
+        drop(existing);
         {
             // Attributes that shape the value come first; readonly comes last.
             let allexport = self.st.opts.allexport;
             let vars = Rc::make_mut(&mut self.st.vars);
-            let slot = vars.entry(name.into()).or_default();
+            let slot = match vars.get_mut(name) {
+                Some(slot) => slot,
+                None => vars.entry(name.into()).or_default(),
+            };
             let var = Rc::make_mut(slot);
             var.attrs &= !wanted.off;
             var.attrs |= wanted.on & !attr::READONLY;
-            if allexport && existing.is_none() && !var.is_array() {
+            if allexport && is_new && !var.is_array() {
                 var.attrs |= attr::EXPORT;
             }
             if wanted.unnameref {
                 var.attrs &= !attr::NAMEREF;
             }
+            if var.has(attr::EXPORT) {
+                self.env_cache = None;
+            }
         }
-        self.env_cache = None;
         let mut ok = true;
         let result = match value {
             None => Ok(()),

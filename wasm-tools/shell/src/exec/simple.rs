@@ -121,7 +121,14 @@ impl Shell {
     #[inline(never)]
     pub fn run_prepared(&mut self, command: Prepared<'_>) -> Run<i32> {
         let Some(name) = command.argv.first() else { return Ok(0) };
-        let last = command.argv.last().cloned();
+        // `$_`, without a new allocation when it is the same again.
+        let last = command.argv.last().map(|last| {
+            if *self.st.last_argument == **last {
+                self.st.last_argument.clone()
+            } else {
+                Rc::from(last.as_slice())
+            }
+        });
         let result = if let Some(function) = self.function_named(name) {
             self.run_function_command(&function.def, command)
         } else if let Some(builtin) = self.builtin_named(name) {
@@ -130,9 +137,8 @@ impl Shell {
             self.run_external_command(command)
         };
         if let Some(last) = last {
-            // `$_`, without a new allocation when it is the same again.
-            if &*self.st.last_argument != last.as_slice() && !self.st.frozen_argument {
-                self.st.last_argument = last.into();
+            if !self.st.frozen_argument {
+                self.st.last_argument = last;
             }
         }
         result

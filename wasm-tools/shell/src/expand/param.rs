@@ -293,12 +293,18 @@ impl Shell {
 
     /// `name[subscript]`
     pub fn element(&mut self, name: &[u8], subscript: &Arith) -> Run<Option<Vec<u8>>> {
-        let place = self.resolve(name);
-        if place.index.is_some() {
-            // An element of an element is nothing.
-            return Ok(None);
-        }
-        let var = self.get_var(&place.name);
+        let place;
+        let target = if self.is_reference(name) {
+            place = self.resolve(name);
+            if place.index.is_some() {
+                // An element of an element is nothing.
+                return Ok(None);
+            }
+            place.name.as_slice()
+        } else {
+            name
+        };
+        let var = self.get_var(target);
         if let Some(Value::Assoc(array, _)) = var.as_deref().map(|v| &v.value) {
             let key = self.expand_single(&subscript.text)?;
             return Ok(array.get(&key).cloned());
@@ -309,7 +315,7 @@ impl Shell {
         }
         let n = self.eval_arith(subscript).map_err(Unwind::to_top)?;
         match var {
-            Some(var) => Ok(self.element_at(&place.name, &var, n)),
+            Some(var) => Ok(self.element_at(target, &var, n)),
             None => Ok(None),
         }
     }
@@ -712,11 +718,17 @@ impl Shell {
 
     /// A subscript as the key that `assign` takes: expanded for associative arrays, else the number's text.
     pub fn subscript_key(&mut self, name: &[u8], subscript: &Arith) -> Run<Vec<u8>> {
-        let place = self.resolve(name);
+        let place;
+        let target = if self.is_reference(name) {
+            place = self.resolve(name);
+            place.name.as_slice()
+        } else {
+            name
+        };
         let is_assoc = self
             .st
             .vars
-            .get(place.name.as_slice())
+            .get(target)
             .is_some_and(|v| matches!(v.value, Value::Assoc(..)));
         if is_assoc {
             let key = self.expand_single(&subscript.text)?;

@@ -27,6 +27,11 @@ impl Shell {
         var.text()
     }
 
+    /// Whether the name is a nameref's: what is none needs no `resolve`.
+    pub fn is_reference(&self, name: &[u8]) -> bool {
+        self.st.vars.get(name).is_some_and(|v| v.has(attr::NAMEREF))
+    }
+
     /// Follows namerefs.
     #[inline(never)]
     pub fn resolve(&mut self, name: &[u8]) -> Place {
@@ -115,8 +120,14 @@ impl Shell {
 
     /// An element whose subscript is text: a key, or an expression.
     pub fn get_element_text(&mut self, name: &[u8], index: &[u8]) -> Run<Option<Vec<u8>>> {
-        let place = self.resolve(name);
-        let Some(var) = self.get_var(&place.name) else {
+        let place;
+        let name = if self.is_reference(name) {
+            place = self.resolve(name);
+            place.name.as_slice()
+        } else {
+            name
+        };
+        let Some(var) = self.get_var(name) else {
             self.eval_inner(index)?;
             return Ok(None);
         };
@@ -132,7 +143,7 @@ impl Shell {
                     return Ok(None);
                 }
                 let n = self.eval_inner(&text)?;
-                Ok(self.element_at(&place.name, &var, n))
+                Ok(self.element_at(name, &var, n))
             }
         }
     }
@@ -168,47 +179,68 @@ impl Shell {
 
     /// Assigns a scalar, or element 0 of an array.
     pub fn set_scalar(&mut self, name: &[u8], value: Vec<u8>) -> Run<()> {
-        // The usual case: an existing plain variable.
-        let allexport = self.st.opts.allexport;
-        if let Some(slot) = self.st.vars.get(name)
-            && slot.attrs & !attr::TRACE == 0
-            && !slot.is_array()
-            && !allexport
-            && !has_effect(name)
-        {
-            if let Some(slot) = Rc::make_mut(&mut self.st.vars).get_mut(name) {
-                Rc::make_mut(slot).value = Value::Scalar(value);
-            }
+        if let Some(slot) = self.plain_slot(name) {
+            Rc::make_mut(slot).value = Value::Scalar(value);
             return Ok(());
         }
         self.assign(name, None, value, false)
     }
 
+    /// The same for a number, in the memory of the value before.
+    pub fn set_number(&mut self, name: &[u8], value: i64) -> Run<()> {
+        if let Some(slot) = self.plain_slot(name) {
+            match &mut Rc::make_mut(slot).value {
+                Value::Scalar(text) => {
+                    text.clear();
+                    crate::arith::write_decimal(value, text);
+                }
+                other => *other = Value::Scalar(crate::arith::decimal(value)),
+            }
+            return Ok(());
+        }
+        self.assign(name, None, crate::arith::decimal(value), false)
+    }
+
+    /// The usual case of an assignment: an existing variable that is neither an array nor has attributes or effects.
+    fn plain_slot(&mut self, name: &[u8]) -> Option<&mut Rc<Var>> {
+        if self.st.opts.allexport || has_effect(name) {
+            return None;
+        }
+        Rc::make_mut(&mut self.st.vars)
+            .get_mut(name)
+            .filter(|slot| slot.attrs & !attr::TRACE == 0 && !slot.is_array())
+    }
+
     /// Assigns the scalar or the element of that subscript text.
     pub fn set_element_text(&mut self, name: &[u8], index: &[u8], value: Vec<u8>, append: bool) -> Run<()> {
-        let place = self.resolve(name);
-        let key = if self
+        let place;
+        let name = if self.is_reference(name) {
+            place = self.resolve(name);
+            place.name.as_slice()
+        } else {
+            name
+        };
+        if self
             .st
             .vars
-            .get(place.name.as_slice())
+            .get(name)
             .is_some_and(|v| matches!(v.value, Value::Assoc(..)))
         {
-            self.unquote_key(index)?
-        } else {
-            index.to_vec()
-        };
-        self.assign(&place.name, Some(&key), value, append)
+            let key = self.unquote_key(index)?;
+            return self.assign(name, Some(&key), value, append);
+        }
+        self.assign(name, Some(index), value, append)
     }
 
     /// The general assignment. `index` is a key, or an expression for indexed arrays.
     #[inline(never)]
     pub fn assign(&mut self, name: &[u8], index: Option<&[u8]>, value: Vec<u8>, append: bool) -> Run<()> {
-        let place = self.resolve(name);
-        if place.name.is_empty() {
+        let place = self.is_reference(name).then(|| self.resolve(name));
+        if place.as_ref().is_some_and(|p| p.name.is_empty()) {
             return Err(Unwind::Discard(1));
         }
         // A subscript in a nameref's target is text that has not been expanded yet.
-        let target_index = match &place.index {
+        let target_index = match place.as_ref().and_then(|p| p.index.as_ref()) {
             Some(text) => Some(self.unquote_key(text)?),
             None => None,
         };
@@ -220,8 +252,12 @@ impl Shell {
                 return Err(self.give_up());
             }
         };
-        let name = place.name.as_slice();
-        let is_nameref = self.st.vars.get(name).is_some_and(|v| v.has(attr::NAMEREF));
+        let name = place.as_ref().map_or(name, |p| p.name.as_slice());
+        let (attrs, is_assoc, is_array) = match self.st.vars.get(name) {
+            Some(v) => (v.attrs, matches!(v.value, Value::Assoc(..)), v.is_array()),
+            None => (0, false, false),
+        };
+        let is_nameref = attrs & attr::NAMEREF != 0;
         if is_nameref {
             if index.is_some() {
                 // An array element through a nameref without a target makes it an array.
@@ -238,17 +274,10 @@ impl Shell {
             self.error_bytes(&[name, b"[", i, b"]: bad array subscript"].concat());
             return Err(self.give_up());
         }
-        let attrs = self.st.vars.get(name).map_or(0, |v| v.attrs);
         if attrs & attr::READONLY != 0 {
             self.error_bytes(&[name, b": readonly variable"].concat());
             return Err(self.give_up());
         }
-        let is_assoc = self
-            .st
-            .vars
-            .get(name)
-            .is_some_and(|v| matches!(v.value, Value::Assoc(..)));
-        let is_array = self.st.vars.get(name).is_some_and(|v| v.is_array());
         // The key first: its evaluation may change variables.
         let key = match index {
             Some(index) if is_assoc => Some(Key::Text(index.to_vec())),
@@ -289,7 +318,11 @@ impl Shell {
         } else {
             None
         };
-        let value = self.with_attributes(attrs, old, value)?;
+        let value = if attrs == 0 && old.is_none() {
+            value
+        } else {
+            self.with_attributes(attrs, old, value)?
+        };
         if self.special_assignment(name, &value) {
             return Ok(());
         }
