@@ -69,15 +69,48 @@ impl Shell {
             self.error_bytes(&[name.as_slice(), b": readonly variable"].concat());
             return Err(self.give_up());
         }
-        if var.as_ref().is_some_and(|v| matches!(v.value, Value::Assoc(..))) {
+        let is_assoc = var.as_ref().is_some_and(|v| matches!(v.value, Value::Assoc(..)));
+        // The elements are replaced in place, which nobody else must hold.
+        drop(var);
+        if is_assoc {
             let values = self.assoc_elements(&name, elements, append, attrs)?;
             return self.set_value(&name, Value::Assoc(values, true));
+        }
+        if append && attrs & !attr::EXPORT == 0 && elements.iter().all(|e| e.index.is_none()) {
+            return self.append_elements(&name, elements);
         }
         let values = self.indexed_elements(&name, elements, append, attrs)?;
         self.set_value(&name, Value::Indexed(values, true))
     }
 
+    /// `name+=(word …)` in place, so that an array grows in time proportional to what is added.
+    fn append_elements(&mut self, name: &[u8], elements: &[Element]) -> Run<()> {
+        let mut fields = Vec::with_capacity(elements.len());
+        for element in elements {
+            self.expand_word_into(&element.value, &mut fields)?;
+        }
+        let vars = Rc::make_mut(&mut self.st.vars);
+        let slot = match vars.get_mut(name) {
+            Some(slot) => slot,
+            None => vars.entry(name.into()).or_default(),
+        };
+        let var = Rc::make_mut(slot);
+        let array = indexed(var);
+        let next = array.keys().next_back().map_or(0, |k| k + 1);
+        array.extend((next..).zip(fields));
+        let attrs = var.attrs;
+        self.after_assignment(name, attrs);
+        Ok(())
+    }
+
     fn indexed_elements(&mut self, name: &[u8], elements: &[Element], append: bool, attrs: u16) -> Run<Indexed> {
+        if !append && attrs == 0 && elements.iter().all(|e| e.index.is_none()) {
+            let mut fields = Vec::with_capacity(elements.len());
+            for element in elements {
+                self.expand_word_into(&element.value, &mut fields)?;
+            }
+            return Ok((0..).zip(fields).collect());
+        }
         // The right-hand side still sees the old value.
         let mut array = Indexed::new();
         if append && let Some(var) = self.st.vars.get(name) {

@@ -6,7 +6,9 @@ use crate::pattern::decode;
 #[derive(Debug, Clone, Default)]
 pub struct Field {
     pub text: Vec<u8>,
-    /// Runs of equal quoting: where each ends, and whether it was quoted.
+    /// Whether all of the text was quoted, as long as there are no runs.
+    quoted: bool,
+    /// Runs of equal quoting, where it changes: where each ends, and whether it was quoted.
     runs: Vec<(usize, bool)>,
 }
 
@@ -15,22 +17,27 @@ impl Field {
         if text.is_empty() {
             return;
         }
+        let before = self.text.len();
         self.text.extend_from_slice(text);
         let end = self.text.len();
         match self.runs.last_mut() {
             Some((last, q)) if *q == quoted => *last = end,
-            _ => self.runs.push((end, quoted)),
+            Some(_) => self.runs.push((end, quoted)),
+            None if before == 0 => self.quoted = quoted,
+            None if self.quoted == quoted => {}
+            None => self.runs.extend([(before, self.quoted), (end, quoted)]),
         }
     }
 
     /// The runs: text and whether it was quoted.
     pub fn runs(&self) -> impl Iterator<Item = (&[u8], bool)> {
+        let whole = (self.runs.is_empty() && !self.text.is_empty()).then_some((self.text.as_slice(), self.quoted));
         let mut start = 0;
-        self.runs.iter().map(move |&(end, quoted)| {
+        whole.into_iter().chain(self.runs.iter().map(move |&(end, quoted)| {
             let run = &self.text[start..end];
             start = end;
             (run, quoted)
-        })
+        }))
     }
 
     /// A quick check whether pathname expansion could apply.
@@ -219,12 +226,9 @@ impl Builder {
         self.after_blank = false;
     }
 
-    /// All fields.
-    pub fn finish(mut self) -> Vec<Field> {
-        if self.started {
-            self.end_field();
-        }
-        self.fields
+    /// All fields: those before the last one, and that. Usually there is one only, which so needs no list.
+    pub fn finish(self) -> (Vec<Field>, Option<Field>) {
+        (self.fields, self.started.then_some(self.current))
     }
 
     /// The only field, where nothing was split.

@@ -9,7 +9,7 @@ mod transform;
 
 pub use fields::{Builder, Field};
 
-use crate::ast::{Arg, Part, Word};
+use crate::ast::{Arg, Param, ParamName, ParamOp, Part, Word};
 use crate::pattern::Pattern;
 use crate::shell::{Run, Shell, Unwind};
 use std::rc::Rc;
@@ -50,6 +50,24 @@ impl Shell {
                 out.push(text.clone());
                 return Ok(());
             }
+            [Part::Double(parts)] => {
+                if let [Part::Param(param)] = parts.as_slice()
+                    && let Some(text) = self.plain_param(param)
+                {
+                    out.push(text.to_vec());
+                    return Ok(());
+                }
+            }
+            [Part::Param(param)] => {
+                if let Some(text) = self.plain_param(param)
+                    && !text.is_empty()
+                    && text.iter().all(|&c| stays_whole(c))
+                    && self.plain_scalar(b"IFS") == Some(b" \t\n")
+                {
+                    out.push(text.to_vec());
+                    return Ok(());
+                }
+            }
             _ => {}
         }
         if word.braces
@@ -77,10 +95,14 @@ impl Shell {
     fn expand_parts_into(&mut self, parts: &[Part], out: &mut Vec<Vec<u8>>) -> Run<()> {
         let mut builder = self.builder(true);
         self.expand_parts(parts, false, &mut builder)?;
-        for field in builder.finish() {
+        let (fields, last) = builder.finish();
+        for field in fields {
             self.finish_field(field, out)?;
         }
-        Ok(())
+        match last {
+            Some(field) => self.finish_field(field, out),
+            None => Ok(()),
+        }
     }
 
     fn builder(&mut self, split: bool) -> Builder {
@@ -119,9 +141,37 @@ impl Shell {
         match word.parts.as_slice() {
             [] => return Ok(Vec::new()),
             [Part::Lit(text) | Part::Quoted(text)] => return Ok(text.clone()),
+            [Part::Arith(arith)] => return self.eval_arith(arith).map(crate::arith::decimal),
+            [Part::CmdSub(sub)] => return self.command_substitution(sub),
+            [Part::Param(param)] => {
+                if let Some(text) = self.plain_param(param) {
+                    return Ok(text.to_vec());
+                }
+            }
+            [Part::Double(parts)] => match parts.as_slice() {
+                [Part::CmdSub(sub)] => return self.command_substitution(sub),
+                [Part::Param(param)] => {
+                    if let Some(text) = self.plain_param(param) {
+                        return Ok(text.to_vec());
+                    }
+                }
+                _ => {}
+            },
             _ => {}
         }
         self.expand_single_parts(&word.parts)
+    }
+
+    /// The text of `$name` or `$1` where it is only to be looked up.
+    fn plain_param(&self, param: &Param) -> Option<&[u8]> {
+        if !matches!((&param.op, &param.index, param.indirect), (ParamOp::None, None, false)) {
+            return None;
+        }
+        match &param.name {
+            ParamName::Var(name) => self.plain_scalar(name),
+            ParamName::Positional(n) => self.st.positional.get(*n as usize - 1).map(Vec::as_slice),
+            ParamName::Special(_) => None,
+        }
     }
 
     fn expand_single_parts(&mut self, parts: &[Part]) -> Run<Vec<u8>> {
@@ -298,6 +348,16 @@ impl Shell {
     }
 }
 
+/// Whether there is a character that pathname expansion looks for.
+fn has_glob(text: &[u8]) -> bool {
+    text.iter().any(|c| matches!(c, b'*' | b'?' | b'[' | b'('))
+}
+
+/// Whether a character of an unquoted expansion neither splits, by the usual IFS, nor begins a pattern.
+fn stays_whole(c: u8) -> bool {
+    c.is_ascii_alphanumeric() || c >= 0x80 || matches!(c, b'_' | b'-' | b'.' | b'/' | b',' | b':' | b'=' | b'%')
+}
+
 /// Whether the part is `$@` or `${name[@]}`, which may expand to nothing.
 fn is_list(part: &Part) -> bool {
     use crate::ast::{ParamName, ParamOp, Subscript};
@@ -318,13 +378,3 @@ fn home_of(user: &[u8]) -> Option<Vec<u8>> {
         .find(|l| l.split(|&c| c == b':').next() == Some(user))?;
     line.split(|&c| c == b':').nth(5).map(<[u8]>::to_vec)
 }
-/// Whether there is a character that pathname expansion looks for.
-fn has_glob(text: &[u8]) -> bool {
-    text.iter().any(|c| matches!(c, b'*' | b'?' | b'[' | b'('))
-}
-
-/// Whether a character of an unquoted expansion neither splits, by the usual IFS, nor begins a pattern.
-fn stays_whole(c: u8) -> bool {
-    c.is_ascii_alphanumeric() || c >= 0x80 || matches!(c, b'_' | b'-' | b'.' | b'/' | b',' | b':' | b'=' | b'%')
-}
-

@@ -61,6 +61,9 @@ impl Shell {
         if matches!(param.op, ParamOp::Bad) {
             return Err(self.bad_substitution(param));
         }
+        if quoted && out.splits() && self.push_quoted_list(param, out) {
+            return Ok(());
+        }
         let value = self.param_value(param, quoted, out)?;
         match value {
             Some(Val::Unset) if quoted && param.indirect => out.push_quoted(b""),
@@ -75,6 +78,22 @@ impl Shell {
             Some(Val::Many { values, star }) => self.push_many(&values, star, quoted, out),
         }
         Ok(())
+    }
+
+    /// `"$@"` and `"${name[@]}"`, each element copied once; `false` when it is something else.
+    fn push_quoted_list(&mut self, param: &Param, out: &mut Builder) -> bool {
+        if !matches!((&param.op, param.indirect), (ParamOp::None, false)) {
+            return false;
+        }
+        match (&param.name, &param.index) {
+            (ParamName::Special(b'@'), None) => push_each(self.st.positional.iter(), out),
+            (ParamName::Var(name), Some(Subscript::At)) => match self.get_var(name).as_deref().map(|v| &v.value) {
+                Some(Value::Indexed(array, _)) => push_each(array.values(), out),
+                _ => return false,
+            },
+            _ => return false,
+        }
+        true
     }
 
     fn push_many(&mut self, values: &[Vec<u8>], star: bool, quoted: bool, out: &mut Builder) {
@@ -199,6 +218,9 @@ impl Shell {
         } else {
             (&param.name, param.index.as_ref())
         };
+        if let Some(value) = self.without_copy(&param.op, name, index)? {
+            return Ok(Some(value));
+        }
         let value = self.base_value(name, index)?;
         if let ParamOp::Test { op, colon, word } = &param.op {
             return self.test_operator(param, name, index, value, (*op, *colon, word), quoted, out);
@@ -220,6 +242,52 @@ impl Shell {
             }
         }
         self.apply(param, name, index, value).map(Some)
+    }
+
+    /// Lengths and slices of what is not to be copied as a whole, so that a loop over its characters or elements takes
+    /// time in proportion to them.
+    fn without_copy(&mut self, op: &ParamOp, name: &ParamName, index: Option<&Subscript>) -> Run<Option<Val>> {
+        let number = |n: usize| Ok(Some(Val::One(decimal(n as i64))));
+        match (op, name, index) {
+            (ParamOp::Length, ParamName::Special(b'@' | b'*'), None) => number(self.st.positional.len()),
+            (ParamOp::Length, ParamName::Var(name), Some(Subscript::At | Subscript::Star)) => {
+                number(self.get_var(name).map_or(0, |v| v.count()))
+            }
+            (ParamOp::Length, ParamName::Var(name), None) => match self.plain_scalar(name) {
+                Some(text) => number(char_count(text)),
+                None => Ok(None),
+            },
+            (ParamOp::Slice { offset, length }, ParamName::Var(var), None) => {
+                // The expressions may change the variable: what it was is sliced.
+                let Some(var) = self.st.vars.get(var.as_slice()).cloned() else {
+                    return Ok(None);
+                };
+                match &var.value {
+                    Value::Scalar(text) if var.attrs & (attr::DYNAMIC | attr::NAMEREF) == 0 => {
+                        let offset = self.eval_arith(offset)?;
+                        let length = match length {
+                            Some(arith) => Some((self.eval_arith(arith)?, &**arith)),
+                            None => None,
+                        };
+                        self.slice_text(text, offset, length).map(Some)
+                    }
+                    _ => Ok(None),
+                }
+            }
+            (ParamOp::Slice { offset, length }, ParamName::Var(var), Some(Subscript::At | Subscript::Star)) => {
+                let is_indexed = self.get_var(var).is_some_and(|v| matches!(v.value, Value::Indexed(..)));
+                if !is_indexed {
+                    return Ok(None);
+                }
+                // `slice` takes the elements from the variable.
+                let value = Val::Many {
+                    values: Vec::new(),
+                    star: matches!(index, Some(Subscript::Star)),
+                };
+                self.slice(name, index, value, offset, length.as_deref()).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// The value of a parameter without operator.
@@ -615,6 +683,30 @@ impl Shell {
         }))
     }
 
+    fn slice_text(&mut self, text: &[u8], offset: i64, length: Option<(i64, &Arith)>) -> Run<Val> {
+        let count = char_count(text) as i64;
+        let start = if offset < 0 { count + offset } else { offset };
+        if start < 0 || start > count {
+            return Ok(Val::One(Vec::new()));
+        }
+        let end = match length {
+            None => count,
+            Some((n, _)) if n >= 0 => (start.saturating_add(n)).min(count),
+            Some((n, arith)) => {
+                let end = count + n;
+                if end < start {
+                    let raw = String::from_utf8_lossy(&arith.text.raw).into_owned();
+                    self.error(&format!("{raw}: substring expression < 0"));
+                    return Err(Unwind::Discard(1));
+                }
+                end
+            }
+        };
+        let from = char_offset(text, start as usize);
+        let to = char_offset(text, end as usize);
+        Ok(Val::One(text[from..to].to_vec()))
+    }
+
     #[inline(never)]
     fn slice(
         &mut self,
@@ -631,29 +723,7 @@ impl Shell {
         };
         match value {
             Val::Unset => Ok(Val::Unset),
-            Val::One(text) => {
-                let count = char_count(&text) as i64;
-                let start = if offset < 0 { count + offset } else { offset };
-                if start < 0 || start > count {
-                    return Ok(Val::One(Vec::new()));
-                }
-                let end = match length {
-                    None => count,
-                    Some((n, _)) if n >= 0 => (start.saturating_add(n)).min(count),
-                    Some((n, arith)) => {
-                        let end = count + n;
-                        if end < start {
-                            let raw = String::from_utf8_lossy(&arith.text.raw).into_owned();
-                            self.error(&format!("{raw}: substring expression < 0"));
-                            return Err(Unwind::Discard(1));
-                        }
-                        end
-                    }
-                };
-                let from = char_offset(&text, start as usize);
-                let to = char_offset(&text, end as usize);
-                Ok(Val::One(text[from..to].to_vec()))
-            }
+            Val::One(text) => self.slice_text(&text, offset, length),
             Val::Many { values, star } => {
                 if let Some((n, arith)) = &length
                     && *n < 0
@@ -782,6 +852,16 @@ fn miscounted(pattern: &[u8]) -> bool {
         i += 1;
     }
     found
+}
+
+/// Appends the values as quoted fields.
+fn push_each<'v>(values: impl Iterator<Item = &'v Vec<u8>>, out: &mut Builder) {
+    for (i, value) in values.enumerate() {
+        if i > 0 {
+            out.break_field(true);
+        }
+        out.push_quoted(value);
+    }
 }
 
 enum Indirect {

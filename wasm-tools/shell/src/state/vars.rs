@@ -121,6 +121,10 @@ impl Assoc {
         self.map.is_empty()
     }
 
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
     /// Keys and values in the order bash lists them: by bucket of its hash, newest first in each.
     pub fn entries(&self) -> Vec<(&Vec<u8>, &Vec<u8>)> {
         let mut buckets = 1024u32;
@@ -169,6 +173,16 @@ impl Var {
             Value::Scalar(text) => Some(text),
             Value::Indexed(array, _) => array.get(&0).map(Vec::as_slice),
             Value::Assoc(array, _) => array.get(b"0").map(Vec::as_slice),
+        }
+    }
+
+    /// How many values there are.
+    pub fn count(&self) -> usize {
+        match &self.value {
+            Value::Unset => 0,
+            Value::Scalar(_) => 1,
+            Value::Indexed(array, _) => array.len(),
+            Value::Assoc(array, _) => array.len(),
         }
     }
 
