@@ -24,10 +24,17 @@ impl Hasher for FxHasher {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0u8; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.write_u64(u64::from_le_bytes(*word));
+        }
+        // What is left is read from both its ends, which may overlap: the length is hashed as well.
+        if let (Some(first), Some(last)) = (rest.first_chunk::<4>(), rest.last_chunk::<4>()) {
+            self.write_u64(u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32);
+        } else if let (Some(first), Some(last)) = (rest.first_chunk::<2>(), rest.last_chunk::<2>()) {
+            self.write_u64(u64::from(u16::from_le_bytes(*first)) | u64::from(u16::from_le_bytes(*last)) << 16);
+        } else if let Some(&c) = rest.first() {
+            self.write_u64(u64::from(c));
         }
     }
 
