@@ -87,7 +87,7 @@ pub fn run(argv: Vec<Vec<u8>>) -> i32 {
         shell.st.source = Rc::from(&b"environment"[..]);
         if let Some((name, args)) = words.split_first() {
             shell.st.arg0 = name.as_slice().into();
-            shell.st.positional = Rc::new(args.to_vec());
+            shell.st.positional = Rc::new(args.to_vec().into());
         }
         if let Some(status) = login_files(&mut shell, &request) {
             return status;
@@ -101,7 +101,7 @@ pub fn run(argv: Vec<Vec<u8>>) -> i32 {
         Some((script, args)) => run_script(&mut shell, &request, script, args),
         None => {
             shell.from_stdin = true;
-            shell.st.positional = Rc::new(words.to_vec());
+            shell.st.positional = Rc::new(words.to_vec().into());
             if let Some(status) = login_files(&mut shell, &request) {
                 return status;
             }
@@ -140,7 +140,7 @@ fn run_script(shell: &mut Shell, request: &Request, script: &[u8], args: &[Vec<u
     shell.st.source = path.as_slice().into();
     shell.st.last_argument = own_name.as_slice().into();
     shell.main_source = Some(path.as_slice().into());
-    shell.st.positional = Rc::new(args.to_vec());
+    shell.st.positional = Rc::new(args.to_vec().into());
     if let Some(status) = login_files(shell, request) {
         return status;
     }

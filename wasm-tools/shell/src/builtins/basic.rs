@@ -294,7 +294,7 @@ pub fn shift(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
         }
         return Ok(1);
     }
-    positional.drain(..n as usize);
+    positional.shift(n as usize);
     Ok(0)
 }
 

@@ -17,11 +17,8 @@ pub fn getopts(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
         shell.usage("getopts");
         return Ok(2);
     };
-    let args: Vec<Vec<u8>> = if args.is_empty() {
-        shell.st.positional.to_vec()
-    } else {
-        args.to_vec()
-    };
+    let positional = shell.st.positional.clone();
+    let args: &[Vec<u8>] = if args.is_empty() { &positional } else { args };
     let (silent, letters) = match spec.strip_prefix(b":") {
         Some(rest) => (true, rest),
         None => (false, spec.as_slice()),

@@ -126,7 +126,10 @@ pub fn mapfile(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     }
     reader.finish();
     if callback.is_none() {
-        store(shell, &name, origin, lines)?;
+        match store(shell, &name, origin, lines) {
+            Err(Unwind::Discard(_)) => return Ok(1),
+            other => other?,
+        }
     }
     Ok(0)
 }

@@ -125,7 +125,7 @@ pub fn set(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
         shell.set_option(&name, on);
     }
     if let Some(words) = positional {
-        shell.st.positional = Rc::new(words);
+        shell.st.positional = Rc::new(words.into());
     }
     Ok(0)
 }

@@ -45,8 +45,8 @@ impl Shell {
             }
         }
         let name = argv.remove(0);
-        let positional = std::mem::replace(&mut self.st.positional, Rc::new(argv));
-        let args = self.st.shopts.extdebug.then(|| self.st.positional.clone());
+        let positional = std::mem::replace(&mut self.st.positional, Rc::new(argv.into()));
+        let args = self.st.shopts.extdebug.then(|| Rc::new(self.st.positional.to_vec()));
         let call = Call {
             name: name.into(),
             source: def.source.clone(),
@@ -92,7 +92,7 @@ impl Shell {
             Some(args) => Rc::new(args.clone()),
             None => Rc::new(vec![name.to_vec()]),
         });
-        let saved = args.map(|args| std::mem::replace(&mut self.st.positional, Rc::new(args)));
+        let saved = args.map(|args| std::mem::replace(&mut self.st.positional, Rc::new(args.into())));
         let call = Call {
             name: Rc::from(&b"source"[..]),
             source: name.into(),

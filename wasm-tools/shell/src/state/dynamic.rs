@@ -146,7 +146,7 @@ impl Shell {
     /// Notes the script's arguments for BASH_ARGV: once, outside of functions or when `extdebug` is switched on.
     pub fn keep_script_args(&mut self) {
         if self.st.script_args.is_none() {
-            self.st.script_args = Some(self.st.positional.clone());
+            self.st.script_args = Some(Rc::new(self.st.positional.to_vec()));
         }
     }
 

@@ -4,6 +4,7 @@ pub mod access;
 pub mod dynamic;
 pub mod jobs;
 pub mod options;
+pub mod positional;
 pub mod scope;
 pub mod transfer;
 pub mod vars;
@@ -12,6 +13,7 @@ use crate::ast::FunctionDef;
 use crate::parse::Aliases;
 use jobs::Jobs;
 use options::{SetOptions, Shopts};
+use positional::Positional;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -95,7 +97,7 @@ pub struct State {
     pub opts: SetOptions,
     pub shopts: Rc<Shopts>,
     pub arg0: Rc<[u8]>,
-    pub positional: Rc<Vec<Vec<u8>>>,
+    pub positional: Rc<Positional>,
     pub traps: Rc<Traps>,
     /// The parent's traps, which a subshell lists until it sets one of its own.
     pub inherited_traps: Option<Rc<Traps>>,

@@ -193,7 +193,7 @@ pub fn decode(fd: os::Fd) -> Option<(Shell, List)> {
     if let Some(shopts) = parcel.shopts {
         st.shopts = Rc::new(shopts);
     }
-    st.positional = Rc::new(parcel.positional);
+    st.positional = Rc::new(parcel.positional.into());
     let traps = |list: Vec<(i32, Vec<u8>)>| -> Traps { list.into_iter().map(|(s, a)| (s, Rc::from(a))).collect() };
     st.traps = Rc::new(traps(parcel.traps));
     if !parcel.inherited_traps.is_empty() {
