@@ -174,6 +174,16 @@ impl Shell {
             self.st.line = command.line;
             return self.define_function(def);
         }
+        let substitutions = self.open_substitutions.len();
+        let result = self.run_redirected(command);
+        if self.open_substitutions.len() > substitutions {
+            self.close_substitutions(substitutions);
+        }
+        result
+    }
+
+    /// Runs a compound command inside of its redirections.
+    fn run_redirected(&mut self, command: &Command) -> Run<i32> {
         if command.redirects.is_empty() {
             return self.run_compound(command);
         }
