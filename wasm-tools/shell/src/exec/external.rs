@@ -32,7 +32,11 @@ impl Shell {
             return Ok(1);
         }
         self.flush_out();
-        let saved = match self.redirect_all(command.redirects)? {
+        // The words of its redirections are expanded as in the child: nothing of them stays.
+        let (vars, env) = (self.st.vars.clone(), self.env_cache.clone());
+        let redirected = self.redirect_all(command.redirects);
+        (self.st.vars, self.env_cache) = (vars, env);
+        let saved = match redirected? {
             Ok(saved) => saved,
             Err(()) => return Ok(1),
         };
