@@ -24,10 +24,17 @@ impl Shell {
     fn cond(&mut self, cond: &Cond) -> Result<bool, CondStop> {
         Ok(match cond {
             Cond::And(a, b) => self.cond(a)? && self.cond(b)?,
-            Cond::Or(a, b) => self.cond(a)? || self.cond(b)?,
+            // What is not valid is not true: the rest decides.
+            Cond::Or(a, b) => match self.cond(a) {
+                Err(CondStop::Status(_)) => self.cond(b)?,
+                holds => holds? || self.cond(b)?,
+            },
             Cond::Not(a) => {
                 self.cond_negated = !self.cond_negated;
-                !self.cond(a)?
+                match self.cond(a) {
+                    Err(CondStop::Status(_)) => true,
+                    holds => !holds?,
+                }
             }
             Cond::Group(a) => {
                 self.cond_negated = false;
