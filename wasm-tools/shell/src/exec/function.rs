@@ -121,17 +121,13 @@ impl Shell {
 
     /// The end of a function or sourced file: `return` ends here, and the RETURN trap runs.
     fn returned(&mut self, result: Run<i32>) -> Run<i32> {
-        let result = match result {
-            Err(Unwind::Return(status)) => {
-                self.st.status = status;
-                Ok(status)
-            }
-            other => other,
+        let status = match result {
+            Ok(status) | Err(Unwind::Return(status)) => status,
+            other => return other,
         };
-        if result.is_ok() {
-            self.run_return_trap().and(result)
-        } else {
-            result
-        }
+        // The trap sees the status of the command before `return`.
+        self.run_return_trap()?;
+        self.st.status = status;
+        Ok(status)
     }
 }
