@@ -327,7 +327,8 @@ fn convert(
         }
         b'c' => {
             let text = args.take().unwrap_or_default();
-            pad_text(&text[..text.len().min(1)], spec, out);
+            // The first character of an empty text is the NUL that ends it.
+            pad_text(text.get(..1).unwrap_or(b"\0"), spec, out);
         }
         b'n' => {
             if let Some(name) = args.take() {

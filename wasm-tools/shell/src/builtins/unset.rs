@@ -57,8 +57,11 @@ pub fn unset(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
             }
         }
         if !is_name(word) {
-            if !variables && shell.st.functions.contains_key(word.as_slice()) {
-                remove_function(shell, word);
+            // Without `-v` it may be a function's name, and a function that is not there is no error.
+            if !variables {
+                if shell.st.functions.contains_key(word.as_slice()) {
+                    remove_function(shell, word);
+                }
                 continue;
             }
             shell.builtin_error("unset", &format!("`{shown}': not a valid identifier"));
