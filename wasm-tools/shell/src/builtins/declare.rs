@@ -1,6 +1,6 @@
 //! `declare`, `typeset`, `local`, `export`, `readonly`: attributes and printing of variables and functions.
 
-use crate::ast::{Arg, AssignValue, Element, Subscript};
+use crate::ast::{Arg, Assign, AssignValue, Element, Subscript, Word};
 use crate::parse::{Parser, is_name};
 use crate::quote;
 use crate::shell::{Run, Shell, Unwind};
@@ -48,6 +48,22 @@ impl Shell {
                     );
                 }
                 Arg::Assign(assign) => {
+                    if let AssignValue::Scalar(word) = &assign.value
+                        && let Some(words) = self.brace_words(word)?
+                    {
+                        for parts in words {
+                            let word = Word {
+                                parts,
+                                ..Word::default()
+                            };
+                            let one = Assign {
+                                value: AssignValue::Scalar(word),
+                                ..assign.clone()
+                            };
+                            out.extend(self.declaration_args(&[Arg::Assign(one)], argv)?);
+                        }
+                        continue;
+                    }
                     let value = match &assign.value {
                         AssignValue::Scalar(word) => DeclValue::Scalar(self.expand_single(word)?),
                         AssignValue::Array(elements) => DeclValue::Array(elements.clone()),
@@ -510,6 +526,11 @@ impl Shell {
             };
         }
         if readonly && (value.is_some() || wanted.off & attr::READONLY != 0) {
+            if matches!(value, Some(DeclValue::Array(_))) && command != "local" {
+                // As the assignment alone would, this ends the command line.
+                self.error_bytes(&[name, b": readonly variable"].concat());
+                return Err(Unwind::Discard(1));
+            }
             self.builtin_error(command, &format!("{shown}: readonly variable"));
             return Ok(false);
         }

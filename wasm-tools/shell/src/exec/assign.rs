@@ -1,6 +1,6 @@
 //! Assignment statements and array literals.
 
-use crate::ast::{Assign, AssignValue, Element, Subscript};
+use crate::ast::{Arith, Assign, AssignValue, Element, Part, Subscript, Word};
 use crate::shell::{Run, Shell, Unwind};
 use crate::state::access::indexed;
 use crate::state::vars::{Assoc, Indexed, Value, attr};
@@ -12,7 +12,7 @@ impl Shell {
     pub fn run_assign(&mut self, assign: &Assign) -> Run<()> {
         match &assign.value {
             AssignValue::Scalar(word) => {
-                let value = self.expand_single(word)?;
+                let value = self.expand_assigned(word)?;
                 if self.st.opts.xtrace {
                     self.trace_assignment(assign, &value);
                 }
@@ -120,19 +120,36 @@ impl Shell {
             }
         }
         // All values are expanded before the first index is looked at.
-        let mut values: Vec<Vec<Vec<u8>>> = Vec::with_capacity(elements.len());
+        let mut values: Vec<(Option<&Arith>, Vec<Vec<u8>>)> = Vec::with_capacity(elements.len());
         for element in elements {
             let mut fields = Vec::new();
-            if element.index.is_some() {
-                fields.push(self.expand_single(&element.value)?);
-            } else {
+            let Some(Subscript::Expr(e)) = &element.index else {
                 self.expand_word_into(&element.value, &mut fields)?;
+                values.push((None, fields));
+                continue;
+            };
+            // `[1]={a,b}` is expanded to the plain words `[1]=a` and `[1]=b`.
+            let Some(words) = self.brace_words(&element.value)? else {
+                fields.push(self.expand_single(&element.value)?);
+                values.push((Some(e), fields));
+                continue;
+            };
+            for parts in words {
+                let mut whole = vec![Part::Lit(b"[".to_vec())];
+                whole.extend(e.text.parts.iter().cloned());
+                whole.push(Part::Lit(if element.append {
+                    b"]+=".to_vec()
+                } else {
+                    b"]=".to_vec()
+                }));
+                whole.extend(parts);
+                fields.push(self.expand_single_parts(&whole)?);
             }
-            values.push(fields);
+            values.push((None, fields));
         }
         let mut next = array.keys().next_back().map_or(0, |k| k + 1);
-        for (element, fields) in elements.iter().zip(values) {
-            let Some(Subscript::Expr(e)) = &element.index else {
+        for (element, (index, fields)) in elements.iter().zip(values) {
+            let Some(e) = index else {
                 for field in fields {
                     let value = if attrs == 0 {
                         field
@@ -186,7 +203,7 @@ impl Shell {
             // Keys and values in turn.
             let mut fields = Vec::new();
             for element in elements {
-                fields.push(self.expand_single(&element.value)?);
+                fields.push(self.expand_without_tildes(&element.value)?);
             }
             let mut it = fields.into_iter();
             while let Some(key) = it.next() {
@@ -222,12 +239,26 @@ impl Shell {
                 );
                 return Err(self.give_up());
             }
-            let value = self.expand_single(&element.value)?;
+            let value = self.expand_without_tildes(&element.value)?;
             let old = if element.append { array.get(&key).cloned() } else { None };
             let value = self.with_attributes(attrs, old, value)?;
             array.insert(key, value);
         }
         Ok(array)
+    }
+
+    /// Expands a value among `(…)` for an associative array, where tildes are text.
+    fn expand_without_tildes(&mut self, word: &Word) -> Run<Vec<u8>> {
+        if !word.parts.iter().any(|part| matches!(part, Part::Tilde(_))) {
+            return self.expand_single(word);
+        }
+        let mut word = word.clone();
+        for part in &mut word.parts {
+            if let Part::Tilde(name) = part {
+                *part = Part::Quoted([b"~", name.as_slice()].concat());
+            }
+        }
+        self.expand_single(&word)
     }
 
     /// Makes the variable an array of the kind asked for, keeping a scalar as its first element.

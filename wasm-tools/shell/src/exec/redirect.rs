@@ -131,7 +131,7 @@ impl Shell {
             K::Append(word) => (self.open_word(word, os::O_WRONLY | os::O_CREAT | os::O_APPEND)?, 1),
             K::ReadWrite(word) => (self.open_word(word, os::O_RDWR | os::O_CREAT)?, 0),
             K::HereString(word) => {
-                let mut text = self.expand_single(word)?;
+                let mut text = self.expand_assigned(word)?;
                 text.push(b'\n');
                 (self.text_fd(&text), 0)
             }

@@ -10,24 +10,32 @@ const MAX_WORDS: usize = 4_000_000;
 enum Token<'a> {
     Char(u8),
     Part(&'a Part),
+    /// Nothing, in a word that is there all the same.
+    Empty,
 }
 
 /// What a word is a row of: tokens, or plain characters where there are no other parts.
 trait Symbol: Copy {
     fn char(self) -> Option<u8>;
     fn of_char(c: u8) -> Self;
+    /// What stands for nothing, in a word that is there all the same.
+    fn nothing() -> Option<Self>;
 }
 
 impl Symbol for Token<'_> {
     fn char(self) -> Option<u8> {
         match self {
             Token::Char(c) => Some(c),
-            Token::Part(_) => None,
+            Token::Part(_) | Token::Empty => None,
         }
     }
 
     fn of_char(c: u8) -> Self {
         Token::Char(c)
+    }
+
+    fn nothing() -> Option<Self> {
+        Some(Token::Empty)
     }
 }
 
@@ -39,11 +47,19 @@ impl Symbol for u8 {
     fn of_char(c: u8) -> Self {
         c
     }
+
+    fn nothing() -> Option<Self> {
+        None
+    }
 }
 
 /// Expands the braces of a word; `None` when there are none to expand.
 pub fn expand(parts: &[Part]) -> Option<Result<Vec<Vec<Part>>, String>> {
-    if let [Part::Lit(text)] = parts {
+    // Between letters there is a backslash, which goes, and the word stays.
+    let is_plain = |text: &[u8]| !text.windows(3).any(|w| w.starts_with(b"..") && w[2].is_ascii_alphabetic());
+    if let [Part::Lit(text)] = parts
+        && is_plain(text)
+    {
         find(text, 0)?;
         let words = expand_tokens(text, 0).map(|words| {
             words
@@ -92,6 +108,12 @@ pub fn expand(parts: &[Part]) -> Option<Result<Vec<Vec<Part>>, String>> {
                     Token::Char(c) => {
                         joins = false;
                         lit.push(c);
+                    }
+                    Token::Empty => {
+                        push_literal(&mut parts, std::mem::take(&mut lit), first);
+                        parts.push(Part::Quoted(Vec::new()));
+                        first = false;
+                        joins = false;
                     }
                     Token::Part(part) => {
                         if !lit.is_empty() {
@@ -177,7 +199,11 @@ fn expand_tokens<T: Symbol>(tokens: &[T], depth: u32) -> Result<Vec<Vec<T>>, Str
     let mut middles: Vec<Vec<T>> = Vec::new();
     if let Some(sequence) = sequence(inner) {
         for item in sequence.generate()? {
-            middles.push(item.into_iter().map(T::of_char).collect());
+            // A backslash between two letters quotes nothing, and goes.
+            middles.push(match item.as_slice() {
+                [b'\'] => T::nothing().into_iter().collect(),
+                _ => item.into_iter().map(T::of_char).collect(),
+            });
         }
     } else {
         let mut depth_here = 0usize;

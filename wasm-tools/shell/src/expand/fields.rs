@@ -120,6 +120,8 @@ pub struct Builder {
     split: bool,
     /// Literal text is split as well: it is the word of an unquoted `${x:-word}`.
     split_literals: bool,
+    /// The word is assigned: lists that an operator changed are joined by IFS.
+    assigned: bool,
 }
 
 impl Builder {
@@ -132,7 +134,20 @@ impl Builder {
             after_blank: false,
             split,
             split_literals: false,
+            assigned: false,
         }
+    }
+
+    /// For the value of an assignment.
+    pub fn assigned() -> Self {
+        Self {
+            assigned: true,
+            ..Self::new(false)
+        }
+    }
+
+    pub fn is_assigned(&self) -> bool {
+        self.assigned
     }
 
     pub fn splits(&self) -> bool {

@@ -70,17 +70,7 @@ impl Shell {
             }
             _ => {}
         }
-        if word.braces
-            && self.st.opts.braceexpand
-            && let Some(words) = brace::expand(&word.parts)
-        {
-            let words = match words {
-                Ok(words) => words,
-                Err(message) => {
-                    self.error(&message);
-                    return Err(Unwind::Discard(1));
-                }
-            };
+        if let Some(words) = self.brace_words(word)? {
             for mut parts in words {
                 match parts.as_mut_slice() {
                     [Part::Lit(text)] if !has_glob(text) => out.push(std::mem::take(text)),
@@ -90,6 +80,21 @@ impl Shell {
             return Ok(());
         }
         self.expand_parts_into(&word.parts, out)
+    }
+
+    /// The words that the braces of a word make; `None` when there are none.
+    pub fn brace_words(&mut self, word: &Word) -> Run<Option<Vec<Vec<Part>>>> {
+        if !word.braces || !self.st.opts.braceexpand {
+            return Ok(None);
+        }
+        match brace::expand(&word.parts) {
+            Some(Err(message)) => {
+                self.error(&message);
+                Err(Unwind::Discard(1))
+            }
+            Some(Ok(words)) => Ok(Some(words)),
+            None => Ok(None),
+        }
     }
 
     fn expand_parts_into(&mut self, parts: &[Part], out: &mut Vec<Vec<u8>>) -> Run<()> {
@@ -162,19 +167,12 @@ impl Shell {
         self.expand_single_parts(&word.parts)
     }
 
-    /// The text of `$name` or `$1` where it is only to be looked up.
-    fn plain_param(&self, param: &Param) -> Option<&[u8]> {
-        if !matches!((&param.op, &param.index, param.indirect), (ParamOp::None, None, false)) {
-            return None;
-        }
-        match &param.name {
-            ParamName::Var(name) => self.plain_scalar(name),
-            ParamName::Positional(n) => self.st.positional.get(*n as usize - 1).map(Vec::as_slice),
-            ParamName::Special(_) => None,
-        }
-    }
-
-    fn expand_single_parts(&mut self, parts: &[Part]) -> Run<Vec<u8>> {
+        if let Some(words) = self.brace_words(word)? {
+            for mut parts in words {
+                match parts.as_mut_slice() {
+                    [Part::Lit(text)] if !has_glob(text) => out.push(std::mem::take(text)),
+                    _ => self.expand_parts_into(&parts, out)?,
+                }
         let mut builder = self.builder(false);
         self.expand_parts(parts, false, &mut builder)?;
         Ok(builder.into_single().text)

@@ -75,7 +75,10 @@ impl Shell {
                     self.push_split(&text, out)
                 }
             }
-            Some(Val::Many { values, star }) => self.push_many(&values, star, quoted, out),
+            Some(Val::Many { values, star }) => {
+                let star = star || out.is_assigned() && joins_by_ifs(param, quoted);
+                self.push_many(&values, star, quoted, out);
+            }
         }
         Ok(())
     }
@@ -725,14 +728,24 @@ impl Shell {
             Val::Unset => Ok(Val::Unset),
             Val::One(text) => self.slice_text(&text, offset, length),
             Val::Many { values, star } => {
+                // A start behind the end comes before the length.
+                let special = matches!(name, ParamName::Special(_));
+                let end = match (name, index) {
+                    (ParamName::Var(name), Some(_)) => match self.get_var(name).as_deref().map(|v| &v.value) {
+                        Some(Value::Indexed(array, _)) => array.keys().next_back().map_or(0, |k| k + 1),
+                        _ => values.len() as i64,
+                    },
+                    _ => values.len() as i64 + 2 * i64::from(special),
+                };
                 if let Some((n, arith)) = &length
                     && *n < 0
+                    && (-end..end).contains(&offset)
                 {
                     let raw = String::from_utf8_lossy(&arith.text.raw).into_owned();
                     self.error(&format!("{raw}: substring expression < 0"));
                     return Err(Unwind::Discard(1));
                 }
-                let take = length.map_or(usize::MAX, |(n, _)| n as usize);
+                let take = length.map_or(usize::MAX, |(n, _)| n.max(0) as usize);
                 if let ParamName::Special(_) = name {
                     // Positional parameters count from 1; 0 is `$0`.
                     let count = values.len() as i64;
@@ -920,5 +933,15 @@ fn map(value: Val, mut change: impl FnMut(Vec<u8>) -> Vec<u8>) -> Val {
             values: values.into_iter().map(change).collect(),
             star,
         },
+    }
+}
+
+/// Whether the list of a `[@]` with this operator is joined by IFS, not by blanks, where it is assigned.
+fn joins_by_ifs(param: &Param, quoted: bool) -> bool {
+    match param.op {
+        ParamOp::Prefix { .. } | ParamOp::Suffix { .. } | ParamOp::Case { .. } | ParamOp::Keys => true,
+        ParamOp::Transform(op) => op != b'A',
+        ParamOp::Replace { .. } | ParamOp::Slice { .. } => quoted || param.index.is_some(),
+        _ => false,
     }
 }

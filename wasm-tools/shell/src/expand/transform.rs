@@ -56,13 +56,14 @@ impl Shell {
 
     fn assignment_of(&mut self, name: &ParamName, index: Option<&Subscript>, value: Val) -> Val {
         if let ParamName::Special(b'@' | b'*') = name {
-            if let Val::Many { values, .. } = value {
-                let mut out = b"set --".to_vec();
-                for value in values {
-                    out.push(b' ');
-                    out.extend_from_slice(&quote::at_q(&value));
-                }
-                return Val::One(out);
+            if let Val::Many { values, star } = value {
+                let mut out = vec![b"set".to_vec(), b"--".to_vec()];
+                out.extend(values.iter().map(|value| quote::at_q(value)));
+                return if star {
+                    Val::One(out.join(&b' '))
+                } else {
+                    Val::Many { values: out, star }
+                };
             }
             return Val::Unset;
         }
@@ -77,7 +78,15 @@ impl Shell {
         let mut out = Vec::new();
         match (&var.value, index) {
             (Value::Indexed(..) | Value::Assoc(..), Some(Subscript::At | Subscript::Star)) => {
-                return Val::One(crate::builtins::declare::declaration(&place.name, &var));
+                let text = crate::builtins::declare::declaration(&place.name, &var);
+                if matches!(index, Some(Subscript::Star)) {
+                    return Val::One(text);
+                }
+                // Three words: the value of the last is not split.
+                return Val::Many {
+                    values: text.splitn(3, |&c| c == b' ').map(<[u8]>::to_vec).collect(),
+                    star: false,
+                };
             }
             (Value::Unset, _) => {
                 if letters.is_empty() {
@@ -102,11 +111,6 @@ impl Shell {
             out.push(b' ');
         }
         out.extend_from_slice(&place.name);
-        if let Some(Subscript::Expr(e)) = index {
-            out.push(b'[');
-            out.extend_from_slice(&e.text.raw);
-            out.push(b']');
-        }
         out.push(b'=');
         out.extend_from_slice(&quote::at_q(&text));
         Val::One(out)

@@ -108,6 +108,7 @@ impl Parser<'_> {
         let mut inner = Parser::new(text, line, self.source.clone());
         inner.configure(self.aliases.clone(), self.extglob, self.posix);
         inner.depth = self.depth;
+        inner.here_text = true;
         let parts = inner.double_parts(DoubleStop::HereDoc)?;
         Ok(Word {
             parts,

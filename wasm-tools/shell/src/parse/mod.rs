@@ -70,6 +70,8 @@ pub struct Parser<'a> {
     aliases: Option<Rc<Aliases>>,
     extglob: bool,
     posix: bool,
+    /// Whether this is the text of a here-document, where `$'` has no meaning.
+    here_text: bool,
     /// Aliases being expanded, with the place where their text ends.
     active_aliases: Vec<(Vec<u8>, usize)>,
     /// The next word is checked for an alias too when it begins at or before this place.
@@ -121,6 +123,7 @@ impl<'a> Parser<'a> {
             aliases: None,
             extglob: false,
             posix: false,
+            here_text: false,
             active_aliases: Vec::new(),
             alias_next: 0,
             heredocs: Vec::new(),

@@ -173,6 +173,9 @@ impl Parser<'_> {
                         word: self.test_word(op, quoted)?,
                     });
                 }
+                if self.cur() == Some(b'}') {
+                    return Ok(ParamOp::Bad);
+                }
                 let offset = Box::new(self.arith_text(DoubleStop::Slice)?);
                 let length = if self.cur() == Some(b':') {
                     self.pos += 1;

@@ -97,7 +97,8 @@ impl Parser<'_> {
         self.in_assignment &= stop == Stop::Brace;
         while let Some(c) = self.cur() {
             let first = std::mem::replace(&mut at_start, false);
-            if nest == 0 {
+            // Parentheses of a pattern do not hide what ends an expansion.
+            if nest == 0 || matches!(stop, Stop::Brace | Stop::Slash) {
                 let ends = match stop {
                     Stop::Word | Stop::Pattern => {
                         if is_meta(c) {
@@ -216,7 +217,7 @@ impl Parser<'_> {
                 }
             }
         }
-        if nest > 0 && self.cur().is_none() {
+        if nest > 0 && self.cur().is_none() && !matches!(stop, Stop::Brace | Stop::Slash) {
             let line = self.line();
             return Err(self.unclosed(")", line));
         }
@@ -239,6 +240,7 @@ impl Parser<'_> {
         let mut parts = Vec::new();
         let mut lit = Vec::new();
         self.tilde_into(&mut lit, &mut parts, false);
+        flush(&mut lit, &mut parts);
         loop {
             // Take the word apart at colons: each piece may begin with a tilde.
             let (more, _) = self.parts_to_colon()?;
@@ -251,10 +253,13 @@ impl Parser<'_> {
             self.tilde_into(&mut lit, &mut parts, false);
             flush(&mut lit, &mut parts);
         }
+        let braces = parts
+            .iter()
+            .any(|part| matches!(part, Part::Lit(text) if text.contains(&b'{')));
         Ok(Word {
             parts,
             raw: self.buf[start..self.pos].into(),
-            braces: false,
+            braces,
         })
     }
 
@@ -455,6 +460,10 @@ impl Parser<'_> {
                     match self.raw() {
                         None => lit.push(b'\\'),
                         Some(e) => {
+                            if e == b'\'' && in_single {
+                                lit.push(b'\\');
+                                continue;
+                            }
                             let special = match e {
                                 b'$' | b'`' | b'\\' => true,
                                 _ if stop == DoubleStop::Inner => true,
@@ -470,8 +479,7 @@ impl Parser<'_> {
                         }
                     }
                 }
-                // In a quoted expansion, `$'…'` is still a quotation.
-                b'$' => match self.dollar(!(stop == DoubleStop::Brace && self.at(1) == Some(b'\'')))? {
+                b'$' => match self.dollar(!self.ansi_quotes_follow(stop))? {
                     Some(part) => {
                         flush_quoted(&mut lit, &mut parts);
                         parts.push(part);
@@ -480,8 +488,10 @@ impl Parser<'_> {
                 },
                 b'`' => {
                     flush_quoted(&mut lit, &mut parts);
-                    parts.push(self.backquoted(true)?);
+                    parts.push(self.backquoted(stop == DoubleStop::Quote || !self.here_text)?);
                 }
+                // Between single quotes it does not begin a string; it is taken away all the same.
+                b'"' if stop == DoubleStop::Brace && in_single => self.pos += 1,
                 b'"' if stop == DoubleStop::Brace => {
                     // A quoted string inside `"${x:-…}"`.
                     flush_quoted(&mut lit, &mut parts);
@@ -523,6 +533,11 @@ impl Parser<'_> {
         }
         flush_quoted(&mut lit, &mut parts);
         Ok(parts)
+    }
+
+    /// At a `$`: whether it begins `$'…'` or `$"…"` among what is quoted. In `"${x:-…}"` it does.
+    fn ansi_quotes_follow(&self, stop: DoubleStop) -> bool {
+        stop == DoubleStop::Brace && !self.here_text && matches!(self.at(1), Some(b'\'' | b'"'))
     }
 
     /// Arithmetic text up to its end.
@@ -810,6 +825,7 @@ impl Parser<'_> {
 
     /// The whole text as the body of a here-document.
     pub fn heredoc_like_word(&mut self) -> Result<Word> {
+        self.here_text = true;
         let parts = self.double_parts(DoubleStop::HereDoc)?;
         Ok(Word {
             parts,
