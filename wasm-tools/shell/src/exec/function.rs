@@ -106,11 +106,12 @@ impl Shell {
         let loops = std::mem::replace(&mut self.st.loops, 0);
         let masked = self.mask_debug_for_source();
         let result = self.run_text(text, 1, name.into());
+        // The trap RETURN runs where the file was read.
+        self.st.calls.pop();
+        self.st.source = source;
         let result = self.returned(result);
         self.unmask_traps(masked);
         self.st.loops = loops;
-        self.st.calls.pop();
-        self.st.source = source;
         self.st.line = line;
         // `set --` inside a sourced file stays unless arguments were given.
         if let Some(saved) = saved {
