@@ -156,6 +156,10 @@ impl Parser<'_> {
             return Ok(param);
         }
         param.op = self.parameter_operator(quoted)?;
+        // What these three stand for has no case.
+        if matches!(param.name, ParamName::Special(b'#' | b'?' | b'-')) && matches!(param.op, ParamOp::Case { .. }) {
+            param.op = ParamOp::Bad;
+        }
         Ok(param)
     }
 

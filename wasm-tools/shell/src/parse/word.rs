@@ -237,6 +237,8 @@ impl Parser<'_> {
     pub(super) fn colon_word(&mut self) -> Result<Word> {
         self.cur();
         let start = self.pos;
+        let edits = self.raw_edits.len();
+        self.word_depth += 1;
         let mut parts = Vec::new();
         let mut lit = Vec::new();
         self.tilde_into(&mut lit, &mut parts, false);
@@ -256,11 +258,12 @@ impl Parser<'_> {
         let braces = parts
             .iter()
             .any(|part| matches!(part, Part::Lit(text) if text.contains(&b'{')));
-        Ok(Word {
-            parts,
-            raw: self.buf[start..self.pos].into(),
-            braces,
-        })
+        self.word_depth -= 1;
+        let raw = self.raw_text(start, edits);
+        if self.word_depth == 0 {
+            self.raw_edits.clear();
+        }
+        Ok(Word { parts, raw, braces })
     }
 
     fn parts_to_colon(&mut self) -> Result<(Vec<Part>, bool)> {
