@@ -90,10 +90,12 @@ impl Shell {
         }
         match (&param.name, &param.index) {
             (ParamName::Special(b'@'), None) => push_each(self.st.positional.iter(), out),
-            (ParamName::Var(name), Some(Subscript::At)) => match self.get_var(name).as_deref().map(|v| &v.value) {
-                Some(Value::Indexed(array, _)) => push_each(array.values(), out),
-                _ => return false,
-            },
+            (ParamName::Var(name), Some(Subscript::At)) if !self.is_reference(name) => {
+                match self.get_var(name).as_deref().map(|v| &v.value) {
+                    Some(Value::Indexed(array, _)) => push_each(array.values(), out),
+                    _ => return false,
+                }
+            }
             _ => return false,
         }
         true
@@ -250,6 +252,9 @@ impl Shell {
     /// Lengths and slices of what is not to be copied as a whole, so that a loop over its characters or elements takes
     /// time in proportion to them.
     fn without_copy(&mut self, op: &ParamOp, name: &ParamName, index: Option<&Subscript>) -> Run<Option<Val>> {
+        if matches!(name, ParamName::Var(name) if self.is_reference(name)) {
+            return Ok(None);
+        }
         let number = |n: usize| Ok(Some(Val::One(decimal(n as i64))));
         match (op, name, index) {
             (ParamOp::Length, ParamName::Special(b'@' | b'*'), None) => number(self.st.positional.len()),
