@@ -56,7 +56,11 @@ impl Symbol for u8 {
 /// Expands the braces of a word; `None` when there are none to expand.
 pub fn expand(parts: &[Part]) -> Option<Result<Vec<Vec<Part>>, String>> {
     // Between letters there is a backslash, which goes, and the word stays.
-    let is_plain = |text: &[u8]| !text.windows(3).any(|w| w.starts_with(b"..") && w[2].is_ascii_alphabetic());
+    let is_plain = |text: &[u8]| {
+        !text
+            .windows(3)
+            .any(|w| w.starts_with(b"..") && w[2].is_ascii_alphabetic())
+    };
     if let [Part::Lit(text)] = parts
         && is_plain(text)
     {
@@ -201,7 +205,7 @@ fn expand_tokens<T: Symbol>(tokens: &[T], depth: u32) -> Result<Vec<Vec<T>>, Str
         for item in sequence.generate()? {
             // A backslash between two letters quotes nothing, and goes.
             middles.push(match item.as_slice() {
-                [b'\'] => T::nothing().into_iter().collect(),
+                [b'\\'] => T::nothing().into_iter().collect(),
                 _ => item.into_iter().map(T::of_char).collect(),
             });
         }

@@ -143,36 +143,52 @@ impl Shell {
 
     /// Expands to one string: no splitting, no pathname expansion.
     pub fn expand_single(&mut self, word: &Word) -> Run<Vec<u8>> {
-        match word.parts.as_slice() {
-            [] => return Ok(Vec::new()),
-            [Part::Lit(text) | Part::Quoted(text)] => return Ok(text.clone()),
-            [Part::Arith(arith)] => return self.eval_arith(arith).map(crate::arith::decimal),
-            [Part::CmdSub(sub)] => return self.command_substitution(sub),
-            [Part::Param(param)] => {
-                if let Some(text) = self.plain_param(param) {
-                    return Ok(text.to_vec());
-                }
-            }
-            [Part::Double(parts)] => match parts.as_slice() {
-                [Part::CmdSub(sub)] => return self.command_substitution(sub),
-                [Part::Param(param)] => {
-                    if let Some(text) = self.plain_param(param) {
-                        return Ok(text.to_vec());
-                    }
-                }
-                _ => {}
-            },
-            _ => {}
+        match self.expand_simple(word)? {
+            Some(text) => Ok(text),
+            None => self.expand_single_parts(&word.parts),
         }
-        self.expand_single_parts(&word.parts)
     }
 
-        if let Some(words) = self.brace_words(word)? {
-            for mut parts in words {
-                match parts.as_mut_slice() {
-                    [Part::Lit(text)] if !has_glob(text) => out.push(std::mem::take(text)),
-                    _ => self.expand_parts_into(&parts, out)?,
-                }
+    /// The same for the value of an assignment, and for a here-string.
+    pub fn expand_assigned(&mut self, word: &Word) -> Run<Vec<u8>> {
+        if let Some(text) = self.expand_simple(word)? {
+            return Ok(text);
+        }
+        let mut builder = Builder::assigned();
+        self.expand_parts(&word.parts, false, &mut builder)?;
+        Ok(builder.into_single().text)
+    }
+
+    /// The text of a word that is one part and no list, as most are.
+    fn expand_simple(&mut self, word: &Word) -> Run<Option<Vec<u8>>> {
+        match word.parts.as_slice() {
+            [] => Ok(Some(Vec::new())),
+            [Part::Lit(text) | Part::Quoted(text)] => Ok(Some(text.clone())),
+            [Part::Arith(arith)] => Ok(Some(self.eval_arith(arith).map(crate::arith::decimal)?)),
+            [Part::CmdSub(sub)] => self.command_substitution(sub).map(Some),
+            [Part::Param(param)] => Ok(self.plain_param(param).map(<[u8]>::to_vec)),
+            [Part::Double(parts)] => match parts.as_slice() {
+                [Part::CmdSub(sub)] => self.command_substitution(sub).map(Some),
+                [Part::Param(param)] => Ok(self.plain_param(param).map(<[u8]>::to_vec)),
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// The text of `$name` or `$1` where it is only to be looked up.
+    fn plain_param(&self, param: &Param) -> Option<&[u8]> {
+        if !matches!((&param.op, &param.index, param.indirect), (ParamOp::None, None, false)) {
+            return None;
+        }
+        match &param.name {
+            ParamName::Var(name) => self.plain_scalar(name),
+            ParamName::Positional(n) => self.st.positional.get(*n as usize - 1).map(Vec::as_slice),
+            ParamName::Special(_) => None,
+        }
+    }
+
+    pub fn expand_single_parts(&mut self, parts: &[Part]) -> Run<Vec<u8>> {
         let mut builder = self.builder(false);
         self.expand_parts(parts, false, &mut builder)?;
         Ok(builder.into_single().text)
