@@ -3,13 +3,13 @@
 //! `WSKILL_FUZZ_SCRIPTS` is the number of scripts, `WSKILL_FUZZ_SEED` the seed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
 #[path = "shell_fuzz/arith.rs"]
 mod arith;
 #[path = "shell_fuzz/builtins.rs"]
 mod builtins;
 #[path = "shell_fuzz/commands.rs"]
 mod commands;
+mod common;
 #[path = "shell_fuzz/conditions.rs"]
 mod conditions;
 #[path = "shell_fuzz/params.rs"]

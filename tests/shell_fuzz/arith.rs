@@ -4,11 +4,8 @@ use super::piece::{Gen, any_of, either, one, rule, some};
 
 /// Expressions that assign to nothing but `n`, `m`, `i1` and `num`. Divisions by zero are rare, as they end a script.
 pub fn arith() -> Gen {
-    let number = rule(
-        "arith number",
-        "§",
-        &[&any_of(&["1", "0", "2", "7", "10", "255", "9223372036854775807", "100"])],
-    );
+    let number =
+        rule("arith number", "§", &[&any_of(&["1", "0", "2", "7", "10", "255", "9223372036854775807", "100"])]);
     let based = rule(
         "arith base",
         "§",
@@ -18,8 +15,23 @@ pub fn arith() -> Gen {
         "arith variable",
         "§",
         &[&any_of(&[
-            "n", "m", "$n", "i1", "num[0]", "num[n%3]", "num[-1]", "${#num[@]}", "${n}", "u", "arr[7]", "${#s}",
-            "num", "${num[1]}", "e", "map[zz]", "$#",
+            "n",
+            "m",
+            "$n",
+            "i1",
+            "num[0]",
+            "num[n%3]",
+            "num[-1]",
+            "${#num[@]}",
+            "${n}",
+            "u",
+            "arr[7]",
+            "${#s}",
+            "num",
+            "${num[1]}",
+            "e",
+            "map[zz]",
+            "$#",
         ])],
     );
     let target = any_of(&["n", "m", "i1", "num[1]", "num[n&1]", "num[5]"]);
@@ -52,8 +64,25 @@ pub fn arith() -> Gen {
 /// Expressions that are wrong, or may be.
 pub fn bad_arith() -> Gen {
     let wrong = either(vec![
-        any_of(&["1/0", "n%0", "1 +", "* 2", "08", "2#2", "1 2", "a b", "(1", "1)", "2**-1", "n=", "1=2", "x y", "1.5"]),
-        any_of(&["num[", "++1", "?1:2", "1?2", "1?:3", "65#1", "3#", "1,,2", "$", "0x", "99#1", "'1'", "@", "1 ** ** 2"]),
+        any_of(&[
+            "1/0", "n%0", "1 +", "* 2", "08", "2#2", "1 2", "a b", "(1", "1)", "2**-1", "n=", "1=2", "x y", "1.5",
+        ]),
+        any_of(&[
+            "num[",
+            "++1",
+            "?1:2",
+            "1?2",
+            "1?:3",
+            "65#1",
+            "3#",
+            "1,,2",
+            "$",
+            "0x",
+            "99#1",
+            "'1'",
+            "@",
+            "1 ** ** 2",
+        ]),
     ]);
     rule("arith error", "§", &[&some(&wrong, 1..2, "")])
 }

@@ -15,15 +15,40 @@ pub fn condition(words: &Words) -> Gen {
     let lone = one(vec![(4, word.clone()), (1, any_of(&["-n", "-e", "!", "-z", "'('", "-a", "=", "''"]))]);
     let bracket = one(vec![
         (2, rule("test string", "§ § §", &[word, &any_of(&["=", "!=", "==", "'<'", "\\>"]), word])),
-        (2, rule("test number", "§ § §", &[&any_of(&["1", "\"$n\"", "${#arr[@]}", "0", "-2", "007", "' 3 '"]), &compare, &any_of(&["1", "2", "\"$n\"", "$#"])])),
-        (1, rule("test number wrong", "§ § §", &[&any_of(&["x", "''", "1.5", "0x1", "\"$s\""]), &compare, &any_of(&["1", "y"])])),
+        (
+            2,
+            rule(
+                "test number",
+                "§ § §",
+                &[
+                    &any_of(&["1", "\"$n\"", "${#arr[@]}", "0", "-2", "007", "' 3 '"]),
+                    &compare,
+                    &any_of(&["1", "2", "\"$n\"", "$#"]),
+                ],
+            ),
+        ),
+        (
+            1,
+            rule(
+                "test number wrong",
+                "§ § §",
+                &[&any_of(&["x", "''", "1.5", "0x1", "\"$s\""]), &compare, &any_of(&["1", "y"])],
+            ),
+        ),
         (1, rule("test empty", "§ §", &[&any_of(&["-z", "-n"]), word])),
         (1, rule("test file", "§ §", &[&unary, &file])),
         (1, rule("test variable", "§ §", &[&any_of(&["-v", "-R"]), &variable])),
         (1, rule("test one argument", "§", &[&lone])),
         (1, rule("test and or", "§ = § § -n §", &[word, word, &any_of(&["-a", "-o"]), word])),
         (1, rule("test not", "! § § §", &[word, &any_of(&["=", "!=", "-a", "-o"]), word])),
-        (1, rule("test odd", "§ §", &[&any_of(&["!", "x", "-n", "-q", "'('"]), &any_of(&["''", "y", "')'", "-z", "]"])])),
+        (
+            1,
+            rule(
+                "test odd",
+                "§ §",
+                &[&any_of(&["!", "x", "-n", "-q", "'('"]), &any_of(&["''", "y", "')'", "-z", "]"])],
+            ),
+        ),
         (1, rule("test parentheses", "\\( § = § \\) § §", &[word, word, &any_of(&["-a", "-o"]), word])),
         (1, rule("test files compared", "§ § §", &[&file, &any_of(&["-ef"]), &file])),
         (1, rule("test option", "-o §", &[&any_of(&["errexit", "noglob", "nosuch", "extglob"])])),

@@ -3,21 +3,57 @@
 use super::piece::{Gen, any_of, one, rule, some};
 
 pub fn pattern() -> Gen {
-    let literal = rule("pattern literal", "§", &[&any_of(&["a", "b", "foo", ".", "x", "l", "k", "12", "é", "-", "o", "B"])]);
+    let literal =
+        rule("pattern literal", "§", &[&any_of(&["a", "b", "foo", ".", "x", "l", "k", "12", "é", "-", "o", "B"])]);
     let star = rule("pattern wildcard", "§", &[&any_of(&["*", "?", "**", "?*"])]);
     let bracket = rule(
         "pattern bracket",
         "§",
         &[&any_of(&[
-            "[a-c]", "[!a-z]", "[^x]", "[[:alpha:]]", "[[:digit:]x]", "[]a]", "[a-]", "[[:space:]]", "[![:upper:]]",
-            "[[:punct:]]", "[*]", "[\\]]", "[a", "[!]a]", "[[.a.]]", "[[=a=]b]", "[$s]", "[\"a-c\"]", "[é]", "[[:foo:]]",
-            "[z-a]", "[a-c-e]", "[[:alnum:]_]", "[-a]", "[/]",
+            "[a-c]",
+            "[!a-z]",
+            "[^x]",
+            "[[:alpha:]]",
+            "[[:digit:]x]",
+            "[]a]",
+            "[a-]",
+            "[[:space:]]",
+            "[![:upper:]]",
+            "[[:punct:]]",
+            "[*]",
+            "[\\]]",
+            "[a",
+            "[!]a]",
+            "[[.a.]]",
+            "[[=a=]b]",
+            "[$s]",
+            "[\"a-c\"]",
+            "[é]",
+            "[[:foo:]]",
+            "[z-a]",
+            "[a-c-e]",
+            "[[:alnum:]_]",
+            "[-a]",
+            "[/]",
         ])],
     );
     let quoted = rule(
         "pattern quoted",
         "§",
-        &[&any_of(&["'*'", "\"$s\"", "\\*", "\"a b\"", "\"?\"", "'[a'", "\\a", "\"$t\"", "''", "\"${arr[0]}\"", "\\\\", "$'\\t'"])],
+        &[&any_of(&[
+            "'*'",
+            "\"$s\"",
+            "\\*",
+            "\"a b\"",
+            "\"?\"",
+            "'[a'",
+            "\\a",
+            "\"$t\"",
+            "''",
+            "\"${arr[0]}\"",
+            "\\\\",
+            "$'\\t'",
+        ])],
     );
     let variable = rule("pattern variable", "§", &[&any_of(&["$s", "${t}", "$pat", "${arr[1]}", "$1", "$e", "$pat2"])]);
     let base = one(vec![(4, literal), (4, star), (3, bracket), (2, quoted), (2, variable)]);
@@ -36,8 +72,26 @@ pub fn regex() -> Gen {
         "regex atom",
         "§",
         &[&any_of(&[
-            "a", ".", "o", "[a-z]", "[[:alpha:]]", "[^a]", "\\.", "x", "é", "[0-9]", "\\\\", "[.]", "\"$s\"", "\".\"", "'a+'", "$pat3",
-            "[[:space:]]", "[]a]", "\\b", "$s",
+            "a",
+            ".",
+            "o",
+            "[a-z]",
+            "[[:alpha:]]",
+            "[^a]",
+            "\\.",
+            "x",
+            "é",
+            "[0-9]",
+            "\\\\",
+            "[.]",
+            "\"$s\"",
+            "\".\"",
+            "'a+'",
+            "$pat3",
+            "[[:space:]]",
+            "[]a]",
+            "\\b",
+            "$s",
         ])],
     );
     let repeated = rule("regex repetition", "§§", &[&atom, &any_of(&["*", "+", "?", "{2}", "{1,2}", "{0,1}", "{1,}"])]);

@@ -19,8 +19,30 @@ pub fn script() -> Gen {
     ]);
     let options = one(vec![
         (8, any_of(&[""])),
-        (1, rule("script with shopt", "shopt -s §\n", &[&any_of(&["nullglob", "dotglob", "globstar", "nocasematch", "nocaseglob", "failglob", "nullglob globstar"])])),
-        (1, rule("script with set", "set §\n", &[&any_of(&["-u", "-e", "-o pipefail", "-f", "-eu", "-E", "-B", "+B", "-a"])])),
+        (
+            1,
+            rule(
+                "script with shopt",
+                "shopt -s §\n",
+                &[&any_of(&[
+                    "nullglob",
+                    "dotglob",
+                    "globstar",
+                    "nocasematch",
+                    "nocaseglob",
+                    "failglob",
+                    "nullglob globstar",
+                ])],
+            ),
+        ),
+        (
+            1,
+            rule(
+                "script with set",
+                "set §\n",
+                &[&any_of(&["-u", "-e", "-o pipefail", "-f", "-eu", "-E", "-B", "+B", "-a"])],
+            ),
+        ),
         (1, rule("script with IFS", "IFS=§\n", &[&any_of(&[":", "' :'", "''", "x", "','", "$'\\n'"])])),
     ]);
     let constant = constant();
@@ -29,9 +51,27 @@ pub fn script() -> Gen {
         "variables",
         "s=§ t=§ n=§ m=§ e= i1=0 steps=0 calls=0 pat=§ pat2='*(a|b)' pat3='^f'\narr=(§ § §) spr=([2]=§ [5]=x [9]=§) num=(3 1 4)\ndeclare -A map=([k]=§ [\"a b\"]=§ [z]=1)\nptr=§ ptr2='arr[1]' ptr3=§\ndeclare -n ref=§\ndeclare -i int=§; declare -u up=§; declare -l low=§; declare -r ro=§\nset -- § §\n",
         &[
-            &constant, &constant, &numbers, &numbers, &any_of(&["'*'", "'f*'", "'[a-c]'", "'?'"]), &constant, &constant, &constant, &constant, &constant, &constant,
-            &constant, &any_of(&["s", "t", "n"]), &any_of(&["'arr[@]'", "'map[k]'", "s", "ref"]), &any_of(&["s", "t", "arr[1]", "map[k]", "arr", "n"]),
-            &numbers, &constant, &constant, &constant, &constant, &constant,
+            &constant,
+            &constant,
+            &numbers,
+            &numbers,
+            &any_of(&["'*'", "'f*'", "'[a-c]'", "'?'"]),
+            &constant,
+            &constant,
+            &constant,
+            &constant,
+            &constant,
+            &constant,
+            &constant,
+            &any_of(&["s", "t", "n"]),
+            &any_of(&["'arr[@]'", "'map[k]'", "s", "ref"]),
+            &any_of(&["s", "t", "arr[1]", "map[k]", "arr", "n"]),
+            &numbers,
+            &constant,
+            &constant,
+            &constant,
+            &constant,
+            &constant,
         ],
     );
     let functions = rule(
@@ -40,7 +80,11 @@ pub fn script() -> Gen {
         &[&constant, &in_f2.body, &any_of(&["0", "3", ""]), &in_f3.body],
     );
     let statements = some(&commands.statement, 4..13, "\n");
-    let end = any_of(&["echo \"end $?\"\ndeclare -p s t arr map 2>/dev/null\n", "declare -p n m v1 v2 v3 spr num 2>/dev/null\nexit $n\n", "p $? \"$s\" \"${arr[@]}\"\n"]);
+    let end = any_of(&[
+        "echo \"end $?\"\ndeclare -p s t arr map 2>/dev/null\n",
+        "declare -p n m v1 v2 v3 spr num 2>/dev/null\nexit $n\n",
+        "p $? \"$s\" \"${arr[@]}\"\n",
+    ]);
     let parts: Vec<Gen> = vec![mode, options, variables, functions, statements, end];
     let whole = parts.prop_map(|parts| {
         let mut parts = parts.into_iter();

@@ -18,7 +18,8 @@ fn values_that_cannot_be_read() {
         "somebody:elses": {},
     }));
     let skills = state.skills("", LoadMode::Turn);
-    let expected = Loaded { name: "b".into(), documents: Selection::None, tools: Selection::None };
+    let expected =
+        Loaded { name: "b".into(), documents: Selection::None, tools: Selection::None, in_conversation: false };
     assert_eq!(skills.loaded(), [expected]);
     assert_eq!(state.call_artifacts(), None);
     let warnings: Vec<String> = skills.warnings().iter().map(ToString::to_string).collect();

@@ -82,8 +82,13 @@ fn keys_of_each_agent_and_mode() {
         let mut session = Session::new(agent, mode);
         session.run(|skills| skills.load(" pdf ", &Selection::of(["a.md"]), &Selection::All));
         assert_eq!(json_of(&session.state), expected);
-        let expected =
-            [Loaded { name: "pdf".into(), documents: Selection::of(["a.md"]), tools: Selection::All }].to_vec();
+        let expected = [Loaded {
+            name: "pdf".into(),
+            documents: Selection::of(["a.md"]),
+            tools: Selection::All,
+            in_conversation: false,
+        }]
+        .to_vec();
         let skills = session.state.skills(agent, mode);
         assert_eq!(skills.loaded(), expected);
         assert!(skills.is_loaded("pdf") && !skills.is_loaded("") && skills.warnings().is_empty());
@@ -105,7 +110,12 @@ fn loading_twice_is_loading_once() {
     assert_eq!(session.state.skills("", LoadMode::Turn).documents("a"), Selection::of(["x.md"]));
     session.run(|skills| skills.load("a", &Selection::of(["y.md", "y.md"]), &Selection::None));
     let loaded = session.state.skills("", LoadMode::Turn).loaded();
-    let expected = Loaded { name: "a".into(), documents: Selection::of(["y.md"]), tools: Selection::of(["t"]) };
+    let expected = Loaded {
+        name: "a".into(),
+        documents: Selection::of(["y.md"]),
+        tools: Selection::of(["t"]),
+        in_conversation: false,
+    };
     assert_eq!(loaded[1], expected);
 }
 
