@@ -1,24 +1,49 @@
 //! Reading commands: a text as a whole, or a script on standard input line by line.
 
+use crate::interactive::Prompts;
 use crate::os::{self, Errno};
 use crate::parse::{Input, ParseError, Parser};
 use crate::shell::{Run, Shell, Unwind};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Standard input as a script: never more than a line is taken, so that commands can read what follows.
 pub struct StdinLines {
     seekable: bool,
+    prompts: Option<Rc<RefCell<Prompts>>>,
 }
 
 impl StdinLines {
-    pub fn new() -> Self {
+    pub fn new(prompts: Option<Rc<RefCell<Prompts>>>) -> Self {
         let seekable = os::fstat(0).is_ok_and(|s| s.mode & os::S_IFMT == os::S_IFREG) && os::seek_by(0, 0).is_ok();
-        Self { seekable }
+        Self { seekable, prompts }
     }
 }
 
 impl Input for StdinLines {
     fn more(&mut self, buf: &mut Vec<u8>) -> bool {
+        let Some(prompts) = self.prompts.clone() else {
+            return self.read_line(buf);
+        };
+        prompts.borrow_mut().show();
+        let from = buf.len();
+        let any = self.read_line(buf);
+        if prompts.borrow().echo {
+            os::write_error(&buf[from..]);
+        }
+        any
+    }
+}
+
+/// The last line of a script ends as the others do.
+fn end_line(buf: &mut Vec<u8>, any: bool) {
+    if any && buf.last().is_some_and(|&c| c != b'\n') {
+        buf.push(b'\n');
+    }
+}
+
+impl StdinLines {
+    fn read_line(&mut self, buf: &mut Vec<u8>) -> bool {
         if self.seekable {
             let mut block = [0u8; 1024];
             let mut any = false;
@@ -29,6 +54,7 @@ impl Input for StdinLines {
                     Err(_) => 0,
                 };
                 if n == 0 {
+                    end_line(buf, any);
                     return any;
                 }
                 any = true;
@@ -47,7 +73,10 @@ impl Input for StdinLines {
         let mut any = false;
         loop {
             match os::read(0, &mut byte) {
-                Ok(0) => return any,
+                Ok(0) => {
+                    end_line(buf, any);
+                    return any;
+                }
                 Ok(_) => {
                     any = true;
                     if byte[0] != 0 {
@@ -116,10 +145,19 @@ impl Shell {
     /// Runs the main script: an error that gives up a command only ends that command, unless the text came with `-c`.
     pub fn run_main(&mut self, mut parser: Parser<'_>) -> i32 {
         let result = loop {
+            if let Err(unwind) = self.prepare_prompts() {
+                break Err(unwind);
+            }
             match self.next_command(&mut parser) {
-                Ok(None) => break Ok(self.st.status),
+                Ok(None) => {
+                    if self.prompts.is_some() {
+                        self.say_exit();
+                    }
+                    break Ok(self.st.status);
+                }
                 Ok(Some(list)) => {
                     self.command_number += u32::from(!self.from_string);
+                    self.show_ps0();
                     if self.st.opts.noexec {
                         continue;
                     }
@@ -157,8 +195,11 @@ impl Shell {
                     if !error.keeps_status {
                         self.st.status = 2;
                     }
-                    // A script on standard input is given up as well.
-                    break Err(Unwind::Exit(self.st.status));
+                    if self.prompts.is_none() || error.at_end {
+                        // A script on standard input is given up as well.
+                        break Err(Unwind::Exit(self.st.status));
+                    }
+                    parser.give_up_line();
                 }
             }
         };
@@ -183,7 +224,8 @@ impl Shell {
             // Signals that arrived while a script on standard input was waited for.
             self.collect_signals();
         }
-        let before = if self.st.opts.verbose { parser.position() } else { 0 };
+        parser.drop_consumed();
+        let before = parser.position();
         let result = parser.next_command();
         if self.st.opts.verbose {
             let text = parser.text_since(before);
@@ -200,11 +242,15 @@ impl Shell {
     /// Prints a syntax error as bash does.
     pub fn syntax_error(&mut self, error: &ParseError) {
         self.flush_out();
-        let mut start = self.st.arg0.to_vec();
-        if self.from_string && self.eval_depth == 0 {
-            start.extend_from_slice(b": -c");
-        } else if self.eval_depth > 0 {
+        let mut start = self.message_name().to_vec();
+        if self.interactive {
+            self.write_stderr(&[&start[..], b": ", error.message.as_bytes(), b"\n"].concat());
+            return;
+        }
+        if self.eval_depth > 0 {
             start.extend_from_slice(b": eval");
+        } else if self.from_string && self.st.calls.is_empty() {
+            start.extend_from_slice(b": -c");
         }
         let prefix = |line: u32| [start.as_slice(), format!(": line {line}: ").as_bytes()].concat();
         let mut text = Vec::new();

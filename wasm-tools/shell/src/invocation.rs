@@ -1,10 +1,12 @@
 //! The command line of the shell, and what it begins with.
 
+use crate::builtins;
 use crate::input::StdinLines;
-use crate::os;
+use crate::os::{self, Errno};
 use crate::outline::outline;
 use crate::parse::Parser;
 use crate::shell::{Shell, Unwind, VERSION};
+use crate::startup::StartFiles;
 use crate::state::options::SetOptions;
 use crate::state::vars::Var;
 use std::mem::ManuallyDrop;
@@ -22,13 +24,23 @@ struct Request {
     command: bool,
     stdin: bool,
     interactive: bool,
-    login: bool,
-    posix: bool,
-    norc: bool,
-    noprofile: bool,
-    rcfile: Option<Vec<u8>>,
+    noediting: bool,
+    files: StartFiles,
     set: Vec<(Vec<u8>, bool)>,
     shopt: Vec<(Vec<u8>, bool)>,
+    /// Options to list, by builtin, and whether as commands.
+    list: Vec<(&'static [u8], bool)>,
+}
+
+impl Request {
+    /// The status after a message about the command line.
+    fn failure(&self) -> i32 {
+        if self.set.iter().any(|(name, on)| name == b"errexit" && *on) {
+            1
+        } else {
+            2
+        }
+    }
 }
 
 /// Runs the shell; its exit status.
@@ -43,45 +55,35 @@ pub fn run(argv: Vec<Vec<u8>>) -> i32 {
     // The process ends with the shell: to free its memory piece by piece would only take time.
     let mut shell = ManuallyDrop::new(Shell::new(&arg0));
     let base = arg0.rsplit(|&c| c == b'/').next().unwrap_or_default();
-    let mut request = Request {
-        login: base.starts_with(b"-"),
-        ..Request::default()
-    };
-    request.posix = base == b"sh" || base == b"-sh" || os::program_name() == b"sh" && base != b"bash";
+    let mut request = Request::default();
+    request.files.login = base.starts_with(b"-");
+    request.files.sh = base == b"sh" || base == b"-sh" || os::program_name() == b"sh" && base != b"bash";
     let rest = match parse_options(&mut shell, &argv, &mut request) {
         Ok(rest) => rest,
         Err(status) => return status,
     };
     shell.import_environment();
-    if request.posix {
+    if shell.get_scalar(b"POSIXLY_CORRECT").is_some() {
+        request.files.posix = true;
+    }
+    if request.files.posix || request.files.sh {
         shell.set_option(b"posix", true);
     }
     shell.locale_changed();
-    if let Some(options) = shell.inherited_options.take() {
-        for name in options.split(|&c| c == b':').filter(|n| !n.is_empty()) {
-            shell.set_option(name, true);
-        }
-    }
-    for (name, on) in &request.set {
-        shell.set_option(name, *on);
-    }
-    for (name, on) in &request.shopt {
-        if let Some(slot) = Rc::make_mut(&mut shell.st.shopts).by_name(name) {
-            *slot = *on;
-        }
-    }
-    note_ignored_signals(&mut shell);
-    let words = &argv[rest..];
-    if request.interactive
-        && let Some(status) = start_interactive(&mut shell, &request)
-    {
+    if let Err(status) = set_options(&mut shell, &request) {
         return status;
     }
+    request.files.privileged = shell.st.opts.privileged;
+    shell.note_ignored_signals();
+    if request.interactive {
+        shell.start_interactive();
+    }
+    let words = &argv[rest..];
     if request.command {
         let Some((text, words)) = words.split_first() else {
             let text = [&shell.st.arg0[..], b": -c: option requires an argument\n"].concat();
             shell.write_stderr(&text);
-            return 2;
+            return request.failure();
         };
         shell.from_string = true;
         shell.st.source = Rc::from(&b"environment"[..]);
@@ -89,7 +91,7 @@ pub fn run(argv: Vec<Vec<u8>>) -> i32 {
             shell.st.arg0 = name.as_slice().into();
             shell.st.positional = Rc::new(args.to_vec().into());
         }
-        if let Some(status) = login_files(&mut shell, &request) {
+        if let Some(status) = shell.read_start_files(&request.files) {
             return status;
         }
         let var = Var::scalar(text.as_slice());
@@ -102,63 +104,108 @@ pub fn run(argv: Vec<Vec<u8>>) -> i32 {
         None => {
             shell.from_stdin = true;
             shell.st.positional = Rc::new(words.to_vec().into());
-            if let Some(status) = login_files(&mut shell, &request) {
+            if let Some(status) = shell.read_start_files(&request.files) {
                 return status;
             }
-            let parser = Parser::from_input(Box::new(StdinLines::new()), Rc::from(&b"main"[..]));
+            let prompts = request.interactive.then(|| shell.use_prompts(!request.noediting));
+            let parser = Parser::from_input(Box::new(StdinLines::new(prompts)), Rc::from(&b"main"[..]));
             shell.run_main(parser)
         }
     }
+}
+
+/// Sets the options that the environment and the command line ask for, and lists them when that is asked for.
+fn set_options(shell: &mut Shell, request: &Request) -> Result<(), i32> {
+    if let Some(names) = shell.inherited_shopts.take() {
+        for name in names.split(|&c| c == b':') {
+            if let Some(slot) = Rc::make_mut(&mut shell.st.shopts).by_name(name) {
+                *slot = true;
+            }
+        }
+    }
+    if let Some(names) = shell.inherited_options.take() {
+        for name in names.split(|&c| c == b':').filter(|n| !n.is_empty()) {
+            if shell.st.opts.is_set(name).is_some() {
+                shell.set_option(name, true);
+            } else {
+                let shown = String::from_utf8_lossy(name).into_owned();
+                shell.write_stderr(format!("bash: line 0: {shown}: invalid option name\n").as_bytes());
+            }
+        }
+    }
+    for (name, on) in &request.set {
+        shell.set_option(name, *on);
+    }
+    for (name, on) in &request.shopt {
+        if let Some(slot) = Rc::make_mut(&mut shell.st.shopts).by_name(name) {
+            *slot = *on;
+        }
+    }
+    // Without a terminal there is nothing to control jobs with.
+    if shell.st.opts.monitor {
+        shell.set_option(b"monitor", false);
+        if !request.interactive {
+            shell.say_no_job_control();
+        }
+    }
+    for &(builtin, commands) in &request.list {
+        let argv: Vec<Vec<u8>> = match (builtin, commands) {
+            (b"set", false) => vec![b"set".to_vec(), b"-o".to_vec()],
+            (b"set", true) => vec![b"set".to_vec(), b"+o".to_vec()],
+            (_, false) => vec![b"shopt".to_vec()],
+            (_, true) => vec![b"shopt".to_vec(), b"-p".to_vec()],
+        };
+        if let Some(found) = builtins::find(builtin) {
+            shell.call_builtin(found, &argv, None).map_err(|_| 1)?;
+            shell.flush_out();
+        }
+    }
+    Ok(())
 }
 
 fn run_script(shell: &mut Shell, request: &Request, script: &[u8], args: &[Vec<u8>]) -> i32 {
     // A name without slash is also looked up along PATH.
     let mut path = script.to_vec();
     if !script.contains(&b'/')
+        && !script.is_empty()
         && os::stat(script).is_err()
         && let Some(found) = shell.search_path(script).into_iter().next()
     {
         path = found;
     }
     let own_name = shell.st.arg0.to_vec();
-    let fail = |message: &str, status: i32| {
-        let text = [own_name.as_slice(), b": ", script, b": ", message.as_bytes(), b"\n"].concat();
+    let fail = |name: &[u8], message: &str, status: i32| {
+        let text = [name, b": ", script, b": ", message.as_bytes(), b"\n"].concat();
         os::write_error(&text);
         status
     };
-    if os::is_dir(&path) {
-        return fail("Is a directory", 126);
+    if !path.is_empty() && os::is_dir(&path) {
+        return fail(script, "Is a directory", 126);
     }
     let text = match os::read_file(&path) {
+        Ok(_) if path.is_empty() => return fail(&own_name, os::message(Errno::ENOENT), 127),
         Ok(text) => text,
-        Err(error) => return fail(os::message(error), if error == os::Errno::ENOENT { 127 } else { 126 }),
+        Err(error) => {
+            let absent = error == Errno::ENOENT || path.is_empty();
+            return fail(&own_name, os::message(error), if absent { 127 } else { 126 });
+        }
     };
     if is_binary(&text) {
-        return fail("cannot execute binary file", 126);
+        return fail(script, "cannot execute binary file", 126);
     }
-    shell.st.arg0 = path.as_slice().into();
-    shell.st.source = path.as_slice().into();
-    shell.st.last_argument = own_name.as_slice().into();
-    shell.main_source = Some(path.as_slice().into());
+    shell.st.arg0 = script.into();
+    shell.st.source = script.into();
+    shell.main_source = Some(script.into());
     shell.st.positional = Rc::new(args.to_vec().into());
-    if let Some(status) = login_files(shell, request) {
+    if let Some(status) = shell.read_start_files(&request.files) {
         return status;
     }
-    if let Some(file) = shell
-        .get_scalar(b"BASH_ENV")
-        .filter(|f| !f.is_empty() && !request.posix)
-        && let Ok(name) = shell.expand_text(&file)
-        && let Ok(text) = os::read_file(&name)
-        && let Err(Unwind::Exit(status)) = shell.run_sourced(&name, text, None)
-    {
-        return shell.end_of_environment(Err(Unwind::Exit(status)));
+    let mut text = text;
+    text.retain(|&c| c != 0);
+    if text.last().is_some_and(|&c| c != b'\n') {
+        text.push(b'\n');
     }
-    let text = if text.contains(&0) {
-        text.into_iter().filter(|&c| c != 0).collect()
-    } else {
-        text
-    };
-    let parser = Parser::new(text, 1, path.as_slice().into());
+    let parser = Parser::new(text, 1, script.into());
     shell.run_main(parser)
 }
 
@@ -214,39 +261,84 @@ fn run_inherited(number: &[u8]) -> i32 {
     }
 }
 
+/// A long option, which one or two dashes introduce. `Ok(false)`: it is none.
+fn parse_long_option(
+    argv: &[Vec<u8>],
+    at: &mut usize,
+    name: &[u8],
+    request: &mut Request,
+    own_name: &str,
+) -> Result<bool, i32> {
+    match name {
+        b"norc" => request.files.norc = true,
+        b"noprofile" => request.files.noprofile = true,
+        b"noediting" => request.noediting = true,
+        b"posix" => request.files.posix = true,
+        b"login" => request.files.login = true,
+        b"debug" => {}
+        b"verbose" => request.set.push((b"verbose".to_vec(), true)),
+        b"rcfile" | b"init-file" => {
+            *at += 1;
+            let Some(file) = argv.get(*at) else {
+                let shown = String::from_utf8_lossy(name);
+                os::write_error(format!("{own_name}: {shown}: option requires an argument\n").as_bytes());
+                return Err(2);
+            };
+            request.files.rcfile = Some(file.clone());
+        }
+        b"version" => {
+            os_out(format!("GNU bash, version {VERSION} (wskill)\n").as_bytes());
+            return Err(0);
+        }
+        b"help" => {
+            os_out(format!("GNU bash, version {VERSION} (wskill)\n{}", usage(own_name)).as_bytes());
+            return Err(0);
+        }
+        b"restricted" => return Err(not_supported(own_name, "--restricted", "restricted shells")),
+        b"debugger" => return Err(not_supported(own_name, "--debugger", "a debugger's profile")),
+        b"pretty-print" | b"dump-strings" | b"dump-po-strings" => {
+            let option = format!("--{}", String::from_utf8_lossy(name));
+            return Err(not_supported(
+                own_name,
+                &option,
+                "printing scripts instead of running them",
+            ));
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// What bash can do and this shell cannot is refused, never left out in silence.
+fn not_supported(own_name: &str, option: &str, what: &str) -> i32 {
+    os::write_error(format!("{own_name}: {option}: not supported in the sandbox: {what}\n").as_bytes());
+    2
+}
+
 fn parse_options(shell: &mut Shell, argv: &[Vec<u8>], request: &mut Request) -> Result<usize, i32> {
     let mut i = 1;
     let own_name = String::from_utf8_lossy(&shell.st.arg0).into_owned();
-    let invalid = |option: &str| {
+    let invalid = |option: &str, request: &Request| {
         os::write_error(format!("{own_name}: {option}: invalid option\n{}", usage(&own_name)).as_bytes());
-        2
+        request.failure()
     };
     while let Some(word) = argv.get(i) {
-        if let Some(name) = word.strip_prefix(b"--").filter(|n| !n.is_empty()) {
-            match name {
-                b"norc" => request.norc = true,
-                b"noprofile" => request.noprofile = true,
-                b"noediting" => {}
-                b"posix" => request.posix = true,
-                b"login" => request.login = true,
-                b"verbose" => request.set.push((b"verbose".to_vec(), true)),
-                b"rcfile" | b"init-file" => {
-                    i += 1;
-                    request.rcfile = argv.get(i).cloned();
-                }
-                b"version" => {
-                    os_out(format!("GNU bash, version {VERSION} (wskill)\n").as_bytes());
-                    return Err(0);
-                }
-                b"help" => {
-                    os_out(format!("GNU bash, version {VERSION} (wskill)\n{}", usage(&own_name)).as_bytes());
-                    return Err(0);
-                }
-                _ => return Err(invalid(&String::from_utf8_lossy(word))),
+        let Some(name) = word.strip_prefix(b"-").filter(|n| !n.is_empty() && *n != b"-") else {
+            break;
+        };
+        let (name, long) = match name.strip_prefix(b"-") {
+            Some(name) => (name, true),
+            None => (name, false),
+        };
+        if !parse_long_option(argv, &mut i, name, request, &own_name)? {
+            if long {
+                return Err(invalid(&String::from_utf8_lossy(word), request));
             }
-            i += 1;
-            continue;
+            break;
         }
+        i += 1;
+    }
+    while let Some(word) = argv.get(i) {
         let on = match word.first() {
             Some(b'-') if word.len() > 1 => true,
             Some(b'+') if word.len() > 1 => false,
@@ -257,53 +349,57 @@ fn parse_options(shell: &mut Shell, argv: &[Vec<u8>], request: &mut Request) -> 
                 break;
             }
         };
+        i += 1;
         if word == b"--" {
-            i += 1;
             break;
         }
         for &letter in &word[1..] {
             match letter {
                 b'c' => request.command = true,
                 b's' => request.stdin = true,
-                b'l' => request.login = true,
-                b'r' | b'D' => {}
+                b'l' => request.files.login = true,
                 b'i' => request.interactive = true,
+                b'r' => return Err(not_supported(&own_name, "-r", "restricted shells")),
+                b'D' => {
+                    return Err(not_supported(
+                        &own_name,
+                        "-D",
+                        "printing scripts instead of running them",
+                    ));
+                }
                 b'o' | b'O' => {
-                    i += 1;
+                    let of_set = letter == b'o';
                     let Some(name) = argv.get(i) else {
-                        return Err(invalid(&format!("-{}", letter as char)));
+                        request.list.push((if of_set { b"set" } else { b"shopt" }, !on));
+                        continue;
                     };
-                    let known = if letter == b'o' {
+                    i += 1;
+                    let known = if of_set {
                         shell.st.opts.is_set(name).is_some()
                     } else {
                         shell.st.shopts.is_set(name).is_some()
                     };
                     if !known {
                         let shown = String::from_utf8_lossy(name).into_owned();
-                        let kind = if letter == b'o' {
-                            "invalid option name"
+                        let text = if of_set {
+                            format!("{own_name}: line 0: {own_name}: {shown}: invalid option name\n")
                         } else {
-                            "invalid shell option name"
+                            format!("{own_name}: line 0: {shown}: invalid shell option name\n")
                         };
-                        os::write_error(format!("{own_name}: {shown}: {kind}\n").as_bytes());
-                        return Err(2);
+                        os::write_error(text.as_bytes());
+                        return Err(request.failure());
                     }
-                    let list = if letter == b'o' {
-                        &mut request.set
-                    } else {
-                        &mut request.shopt
-                    };
+                    let list = if of_set { &mut request.set } else { &mut request.shopt };
                     list.push((name.clone(), on));
                 }
                 _ => match SetOptions::name_of(letter) {
                     Some(name) => request.set.push((name.as_bytes().to_vec(), on)),
-                    None => return Err(invalid(&format!("-{}", letter as char))),
+                    None => return Err(invalid(&format!("-{}", letter as char), request)),
                 },
             }
         }
-        i += 1;
     }
-    Ok(i.min(argv.len()))
+    Ok(i)
 }
 
 /// How the shell is called, as bash tells it.
@@ -337,70 +433,4 @@ fn usage(name: &str) -> String {
 
 fn os_out(text: &[u8]) {
     let _ = os::write_all(1, text);
-}
-
-/// Reads `/etc/profile` and the user's profile for `-l`. `Some`: one of them ended the shell.
-fn login_files(shell: &mut Shell, request: &Request) -> Option<i32> {
-    if !request.login {
-        return None;
-    }
-    Rc::make_mut(&mut shell.st.shopts).login_shell = true;
-    if request.noprofile {
-        return None;
-    }
-    let home = shell.get_scalar(b"HOME").unwrap_or_default();
-    let mut files = vec![b"/etc/profile".to_vec()];
-    let user = [&b"/.bash_profile"[..], b"/.bash_login", b"/.profile"];
-    files.extend(
-        user.iter()
-            .map(|f| [home.as_slice(), f].concat())
-            .find(|f| os::is_file(f)),
-    );
-    for file in files {
-        if let Ok(text) = os::read_file(&file)
-            && let Err(Unwind::Exit(status)) = shell.run_sourced(&file, text, None)
-        {
-            return Some(shell.end_of_environment(Err(Unwind::Exit(status))));
-        }
-    }
-    None
-}
-
-/// `-i`: what scripts and start files can see of it. Nothing is prompted for, and there is no job control.
-/// `Some`: the start file ended the shell.
-fn start_interactive(shell: &mut Shell, request: &Request) -> Option<i32> {
-    shell.interactive = true;
-    shell.set_option(b"histexpand", true);
-    Rc::make_mut(&mut shell.st.shopts).expand_aliases = true;
-    if shell.get_scalar(b"PS1").is_none() {
-        let var = Var::scalar(&b"\\s-\\v\\$ "[..]);
-        Rc::make_mut(&mut shell.st.vars).insert(Rc::from(&b"PS1"[..]), Rc::new(var));
-    }
-    if request.login || request.norc {
-        return None;
-    }
-    let file = match &request.rcfile {
-        Some(file) => file.clone(),
-        None => [shell.get_scalar(b"HOME").unwrap_or_default().as_slice(), b"/.bashrc"].concat(),
-    };
-    if let Ok(text) = os::read_file(&file)
-        && let Err(Unwind::Exit(status)) = shell.run_sourced(&file, text, None)
-    {
-        return Some(shell.end_of_environment(Err(Unwind::Exit(status))));
-    }
-    None
-}
-
-/// Signals that are ignored from the start stay so.
-fn note_ignored_signals(shell: &mut Shell) {
-    // Only those that parents really ignore; asking for all 64 would cost more than the shell's start.
-    for signal in [1, 2, 3, 10, 12, 13, 14, 15] {
-        if let Ok(old) = os::set_signal(signal, os::Disposition::Default)
-            && old == os::Disposition::Ignore
-        {
-            let _ = os::set_signal(signal, os::Disposition::Ignore);
-            shell.ignored_at_start |= 1 << (signal - 1);
-        }
-    }
-    shell.sync_signals();
 }

@@ -21,6 +21,8 @@ mod expand;
 #[cfg(target_family = "wasm")]
 mod input;
 #[cfg(target_family = "wasm")]
+mod interactive;
+#[cfg(target_family = "wasm")]
 mod invocation;
 #[cfg(target_family = "wasm")]
 mod os;
@@ -33,6 +35,8 @@ mod regex;
 #[cfg(target_family = "wasm")]
 mod shell;
 mod stack;
+#[cfg(target_family = "wasm")]
+mod startup;
 #[cfg(target_family = "wasm")]
 mod state;
 

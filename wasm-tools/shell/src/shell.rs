@@ -7,6 +7,7 @@ use crate::state::jobs::Jobs;
 use crate::state::options::{SetOptions, Shopts};
 use crate::state::vars::{Value, Var, attr};
 use crate::state::{Getopts, State, Traps};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Shells in shells: beyond this SHLVL begins anew.
@@ -62,6 +63,10 @@ pub struct Shell {
     pub from_string: bool,
     /// `-i` was given.
     pub interactive: bool,
+    /// What is shown before the lines of commands from standard input.
+    pub prompts: Option<Rc<RefCell<crate::interactive::Prompts>>>,
+    /// Variables of the environment whose names are none in the shell: children get them as they are.
+    pub foreign_environment: Vec<u8>,
     /// Commands come from standard input.
     pub from_stdin: bool,
     /// Output of builtins on its way to descriptor 1.
@@ -99,6 +104,8 @@ pub struct Shell {
     pub ended_by: Option<i32>,
     /// SHELLOPTS of the environment: options to switch on.
     pub inherited_options: Option<Vec<u8>>,
+    /// The same for BASHOPTS.
+    pub inherited_shopts: Option<Vec<u8>>,
     /// Whether the sandbox has a policy that may refuse builtins.
     pub policy: bool,
     /// A virtual process number for the next subshell in place.
@@ -182,6 +189,8 @@ impl Shell {
             main_source: None,
             from_string: false,
             interactive: false,
+            prompts: None,
+            foreign_environment: Vec::new(),
             from_stdin: false,
             out: Vec::new(),
             contexts: Vec::new(),
@@ -203,6 +212,7 @@ impl Shell {
             subshell_signal: None,
             ended_by: None,
             inherited_options: None,
+            inherited_shopts: None,
             next_virtual_pid: 0,
             in_place: 0,
             trace_fd: 2,
@@ -231,14 +241,25 @@ impl Shell {
                 continue;
             }
             if !crate::parse::is_name(&name) {
+                if !name.is_empty() {
+                    self.foreign_environment
+                        .extend_from_slice(&[&name[..], b"=", &value, b"\0"].concat());
+                }
                 continue;
             }
             if let Some(slot) = vars.get_mut(name.as_slice()).filter(|v| v.has(attr::DYNAMIC)) {
-                if name == b"SHELLOPTS" {
+                if name == b"SHELLOPTS" || name == b"BASHOPTS" {
                     Rc::make_mut(slot).attrs |= attr::EXPORT;
-                    self.inherited_options = Some(value);
+                }
+                match name.as_slice() {
+                    b"SHELLOPTS" => self.inherited_options = Some(value),
+                    b"BASHOPTS" => self.inherited_shopts = Some(value),
+                    _ => {}
                 }
                 continue;
+            }
+            if name == b"_" {
+                self.st.last_argument = value.as_slice().into();
             }
             vars.insert(
                 name.as_slice().into(),
@@ -271,6 +292,7 @@ impl Shell {
         default("MACHTYPE", b"x86_64-pc-linux-gnu", 0);
         default("OSTYPE", b"linux-gnu", 0);
         default("OPTERR", b"1", 0);
+        default("SHELL", b"/bin/bash", 0);
         default("TERM", b"dumb", 0);
         default("PS4", b"+ ", 0);
         default("UID", b"0", attr::READONLY | attr::INTEGER);
@@ -304,12 +326,16 @@ impl Shell {
         let level = match level + 1 {
             n if n < 0 => 0,
             n if n >= MAX_SHELL_LEVEL => {
-                self.error(&format!("warning: shell level ({n}) too high, resetting to 1"));
+                self.write_stderr(format!("bash: warning: shell level ({n}) too high, resetting to 1\n").as_bytes());
                 1
             }
             n => n,
         };
         self.set_exported(b"SHLVL", &crate::arith::decimal(level));
+        // What it was is known only as long as it is there.
+        if self.plain_scalar(b"OLDPWD").is_some_and(|dir| !os::is_dir(dir)) {
+            Rc::make_mut(&mut self.st.vars).remove(&b"OLDPWD"[..]);
+        }
         self.init_cwd();
         for (name, body) in functions {
             self.import_function(&name, &body);
@@ -384,11 +410,22 @@ impl Shell {
 
     /// What precedes every message.
     pub fn message_prefix(&self) -> Vec<u8> {
-        // In a function or a sourced file, the file it stands in.
-        let source = self.st.calls.last().map_or(&self.st.arg0, |_| &self.st.source);
-        let mut text = source.to_vec();
-        text.extend_from_slice(format!(": line {}: ", self.st.line.max(1)).as_bytes());
+        let mut text = self.message_name().to_vec();
+        if self.interactive {
+            text.extend_from_slice(b": ");
+        } else {
+            text.extend_from_slice(format!(": line {}: ", self.st.line.max(1)).as_bytes());
+        }
         text
+    }
+
+    /// Who speaks in messages: the file that is being executed, as BASH_SOURCE has it.
+    pub fn message_name(&self) -> &[u8] {
+        if self.interactive || self.st.calls.is_empty() {
+            &self.st.arg0
+        } else {
+            &self.st.source
+        }
     }
 
     /// Writes to descriptor 2 of the current context.
@@ -409,6 +446,13 @@ impl Shell {
 
     /// The unwind of an expansion error that ends a non-interactive shell.
     pub fn fatal_expansion(&mut self) -> Unwind {
+        if self.interactive && self.st.subshell == 0 {
+            return if self.from_string {
+                Unwind::Exit(1)
+            } else {
+                Unwind::Discard(1)
+            };
+        }
         Unwind::Exit(if self.from_string && self.st.subshell == 0 && !self.st.opts.errexit {
             127
         } else {

@@ -200,7 +200,11 @@ fn status_argument(shell: &mut Shell, name: &str, argv: &[Vec<u8>]) -> Result<i3
 
 pub fn exit(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     match status_argument(shell, "exit", argv) {
-        Ok(status) => Err(Unwind::Exit(status)),
+        Ok(status) => {
+            shell.say_exit();
+            shell.read_logout_file();
+            Err(Unwind::Exit(status))
+        }
         // Too many arguments: the shell goes on with the next command.
         Err(1) => Err(Unwind::Top(1)),
         Err(status) => Err(Unwind::Exit(status)),

@@ -31,6 +31,23 @@ pub fn plain_args(argv: &[Vec<u8>]) -> Vec<DeclArg> {
     argv.iter().skip(1).map(|word| DeclArg::Word(word.clone())).collect()
 }
 
+/// Variables that have a value only when they are asked for: `set` leaves them out.
+const COMPUTED: [&[u8]; 13] = [
+    b"BASHPID",
+    b"BASH_ARGV0",
+    b"BASH_COMMAND",
+    b"BASH_SUBSHELL",
+    b"COMP_WORDBREAKS",
+    b"EPOCHREALTIME",
+    b"EPOCHSECONDS",
+    b"FUNCNAME",
+    b"HISTCMD",
+    b"LINENO",
+    b"RANDOM",
+    b"SECONDS",
+    b"SRANDOM",
+];
+
 impl Shell {
     /// Expands the arguments in order; words become words, assignments keep their structure.
     pub fn declaration_args(&mut self, args: &[Arg], argv: &mut Vec<Vec<u8>>) -> Run<Vec<DeclArg>> {
@@ -707,7 +724,7 @@ impl Shell {
             .st
             .vars
             .iter()
-            .filter(|(_, v)| !matches!(v.value, Value::Unset))
+            .filter(|(n, v)| !matches!(v.value, Value::Unset) && !COMPUTED.contains(&&n[..]))
             .map(|(n, _)| n.clone())
             .collect();
         names.sort();

@@ -161,6 +161,22 @@ impl Shell {
         .exec()
     }
 
+    /// The environment for a program that replaces the shell: SHLVL counts this shell no longer.
+    fn environment_one_level_up(&mut self) -> Vec<u8> {
+        let level = self.get_scalar(b"SHLVL").and_then(|text| crate::arith::integer(&text));
+        let block = self.environment_block();
+        let Some(level) = level else { return block.to_vec() };
+        let mut env = Vec::with_capacity(block.len());
+        for entry in block.split_inclusive(|&c| c == 0) {
+            if entry.starts_with(b"SHLVL=") {
+                env.extend_from_slice(format!("SHLVL={}\0", level.saturating_sub(1)).as_bytes());
+            } else {
+                env.extend_from_slice(entry);
+            }
+        }
+        env
+    }
+
     /// The exported variables and functions as an environment block.
     pub fn environment_block(&mut self) -> Rc<Vec<u8>> {
         if let Some(block) = &self.env_cache {
@@ -197,6 +213,7 @@ impl Shell {
                 block.push(0);
             }
         }
+        block.extend_from_slice(&self.foreign_environment);
         for (name, function) in self.st.functions.iter().filter(|(_, f)| f.exported) {
             block.extend_from_slice(b"BASH_FUNC_");
             block.extend_from_slice(name);
@@ -391,7 +408,7 @@ impl Shell {
                 let mut env = if clear {
                     Vec::new()
                 } else {
-                    self.environment_block().to_vec()
+                    self.environment_one_level_up()
                 };
                 env.extend_from_slice(b"_=");
                 env.extend_from_slice(&path);

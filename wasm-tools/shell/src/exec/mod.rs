@@ -382,6 +382,7 @@ impl Shell {
             }
             if let Err(unwind) = self.set_loop_variable(name, value) {
                 result = Some(match unwind {
+                    Unwind::Discard(_) if self.st.opts.posix => Err(self.fatal_expansion()),
                     Unwind::Discard(_) => Ok(1),
                     other => Err(other),
                 });

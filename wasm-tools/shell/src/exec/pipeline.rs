@@ -1,6 +1,6 @@
 //! Pipelines, `time`, background commands, process substitutions and coprocesses: everything that needs a process.
 
-use crate::ast::{AndOr, Arg, Command, CommandKind, List, ListItem, Pipeline, Redirect, Simple, Timed};
+use crate::ast::{AndOr, Arg, Command, CommandKind, List, ListItem, Pipeline, Redirect, RedirectKind, Simple, Timed};
 use crate::exec::redirect::of_stdin;
 use crate::os::{self, Fd};
 use crate::shell::{Run, Shell, Unwind};
@@ -181,6 +181,32 @@ impl Shell {
             && !self.st.opts.keyword
     }
 
+    /// Whether opening a redirection's file may wait for another process, as a FIFO does: then a process of its own
+    /// has to wait.
+    fn waits_to_open(&mut self, redirects: &[Redirect]) -> bool {
+        redirects.iter().any(|redirect| {
+            let (RedirectKind::Read(word)
+            | RedirectKind::Write(word)
+            | RedirectKind::Append(word)
+            | RedirectKind::Clobber(word)) = &redirect.kind
+            else {
+                return false;
+            };
+            let name = match word.literal() {
+                Some(name) => name.to_vec(),
+                // Commands in the name are to run once only.
+                None if word.raw.contains(&b'`') || word.raw.windows(2).any(|w| w[1] == b'(') => return true,
+                None => {
+                    let saved = self.st.clone();
+                    let name = self.expand_single(word);
+                    self.st = saved;
+                    name.unwrap_or_default()
+                }
+            };
+            os::stat(&name).is_ok_and(|st| st.mode & os::S_IFMT == os::S_IFIFO)
+        })
+    }
+
     /// Starts one stage with its ends of the pipes.
     fn start_stage(
         &mut self,
@@ -204,7 +230,7 @@ impl Shell {
         }
         let redirected = self.st.stdin_redirected;
         self.st.stdin_redirected |= input.is_some();
-        let result = if self.is_program(command) {
+        let result = if self.is_program(command) && !self.waits_to_open(&command.redirects) {
             self.start_program_stage(command, background)
         } else {
             self.start_shell(&stage_list(command), background, of_stdin(&command.redirects))
@@ -452,7 +478,13 @@ impl Shell {
                     && item.body.first.timed.is_none() =>
             {
                 match item.body.first.stages.as_slice() {
-                    [command] if self.is_program(command) && !self.err_trap_is_inherited() => Some(command),
+                    [command]
+                        if self.is_program(command)
+                            && !self.err_trap_is_inherited()
+                            && !self.waits_to_open(&command.redirects) =>
+                    {
+                        Some(command)
+                    }
                     _ => None,
                 }
             }

@@ -155,8 +155,12 @@ impl Shell {
                 let _ = os::close(opened);
                 return match moved {
                     Ok(moved) => {
-                        self.assign_fd(name, moved)?;
-                        Ok(true)
+                        let assigned = self.assign_fd(name, moved);
+                        if assigned.is_err() {
+                            let _ = os::close(moved);
+                            self.error_bytes(&[name.as_slice(), b": cannot assign fd to variable"].concat());
+                        }
+                        Ok(assigned.is_ok())
                     }
                     Err(error) => {
                         self.error_bytes(&[name.as_slice(), b": ", os::message(error).as_bytes()].concat());
@@ -299,7 +303,7 @@ impl Shell {
             return Ok(false);
         };
         if !os::is_open(source) {
-            self.error(&format!("{source}: Bad file descriptor"));
+            self.error_bytes(&[&word.raw[..], b": Bad file descriptor"].concat());
             return Ok(false);
         }
         match (target, &redirect.fd) {
@@ -324,7 +328,7 @@ impl Shell {
             _ => {}
         }
         if moves {
-            self.save(source, saved);
+            // The source is closed for good: bash puts only the target back.
             let _ = os::close(source);
         }
         Ok(true)

@@ -12,6 +12,7 @@ const SIGKILL: i32 = 9;
 const SIGCHLD: i32 = 17;
 const QUIT: u64 = bit(3);
 const PIPE: u64 = bit(13);
+const TERM: u64 = bit(15);
 const CHLD: u64 = bit(SIGCHLD);
 
 /// Signals that end a shell after its EXIT trap has run.
@@ -84,6 +85,9 @@ impl Shell {
         handle &= !(current.ignore & PIPE);
         // An ignored SIGCHLD would take the children's statuses away.
         ignore &= !(handle | CHLD);
+        if self.interactive {
+            ignore |= TERM & !handle;
+        }
         if exit {
             handle |= TERMINATING & !ignore;
         }

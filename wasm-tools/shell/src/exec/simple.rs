@@ -9,6 +9,9 @@ use crate::state::ScopeKind;
 use crate::state::vars::{Value, Var, attr};
 use std::rc::Rc;
 
+/// Special builtins whose status is that of commands they run or of their argument.
+const RUNS_TEXT: [&str; 7] = ["eval", ".", "source", "return", "exit", "break", "continue"];
+
 /// A command ready to run.
 pub struct Prepared<'a> {
     /// The command as written, when there is one.
@@ -102,14 +105,14 @@ impl Shell {
     /// A command of assignments only.
     #[inline(never)]
     fn run_assignments(&mut self, simple: &Simple, redirects: &[Redirect]) -> Run<i32> {
+        for assign in &simple.assigns {
+            self.run_assign(assign)?;
+        }
         if !redirects.is_empty() {
             match self.redirect_all(redirects)? {
                 Ok(saved) => self.undo_redirects(saved),
                 Err(()) => return Ok(1),
             }
-        }
-        for assign in &simple.assigns {
-            self.run_assign(assign)?;
         }
         if !self.st.last_argument.is_empty() && !self.st.frozen_argument {
             self.st.last_argument = Rc::from(&b""[..]);
@@ -183,6 +186,10 @@ impl Shell {
                         .get(assign.name.as_slice())
                         .is_some_and(|v| v.has(attr::READONLY))
                 {
+                    if self.st.opts.posix {
+                        self.pop_scope();
+                        return Err(Unwind::Exit(1));
+                    }
                     // bash goes on with the command when the variable is readonly.
                     continue;
                 }
@@ -280,7 +287,13 @@ impl Shell {
                 }
             }
         };
-        let result = self.run_builtin_assigned(builtin, command);
+        let result = match self.run_builtin_assigned(builtin, command) {
+            // In POSIX mode wrong usage of a special builtin ends the shell.
+            Ok(2) if self.st.opts.posix && builtin.special && !RUNS_TEXT.contains(&builtin.name) => {
+                Err(Unwind::Exit(2))
+            }
+            other => other,
+        };
         self.builtin = builtin.name;
         let flushed = self.flush_out();
         if let Some(saved) = saved {
@@ -297,9 +310,14 @@ impl Shell {
             return self.call_builtin(builtin, &command.argv, command.declared);
         }
         if builtin.special && self.st.opts.posix {
-            // Assignments before special builtins stay.
+            // Assignments before special builtins stay, and their errors end the shell.
             for assign in command.assigns {
-                self.run_assign(assign)?;
+                if let Err(unwind) = self.run_assign(assign) {
+                    return Err(match unwind {
+                        Unwind::Discard(_) => self.fatal_expansion(),
+                        other => other,
+                    });
+                }
             }
             return self.call_builtin(builtin, &command.argv, command.declared);
         }

@@ -180,11 +180,7 @@ impl Parser<'_> {
             if self.cur() == Some(b'&') {
                 self.pos += 1;
                 if let Some(last) = stages.last_mut() {
-                    let word = Word {
-                        parts: vec![crate::ast::Part::Lit(b"1".to_vec())],
-                        raw: b"1"[..].into(),
-                        braces: false,
-                    };
+                    let word = literal_word(b"1");
                     last.redirects.push(Redirect {
                         fd: RedirectFd::Number(2),
                         kind: RedirectKind::DupOut(word),
@@ -856,8 +852,15 @@ impl Parser<'_> {
             return Ok(RedirectKind::HereDoc(self.heredoc(op == b"<<-")?));
         }
         self.skip_blank();
-        let Some(word) = self.word()? else {
-            return Err(self.unexpected());
+        let word = if matches!(op, b"<&" | b">&") && self.cur() == Some(b'-') {
+            // The dash is the whole operand, whatever follows it.
+            self.pos += 1;
+            literal_word(b"-")
+        } else {
+            let Some(word) = self.word()? else {
+                return Err(self.unexpected());
+            };
+            word
         };
         Ok(match op {
             b"<<<" => RedirectKind::HereString(word),
@@ -901,4 +904,12 @@ pub fn is_reserved(word: &[u8]) -> bool {
             | b"]]"
             | b"!"
     )
+}
+
+fn literal_word(text: &[u8]) -> Word {
+    Word {
+        parts: vec![crate::ast::Part::Lit(text.to_vec())],
+        raw: text.into(),
+        braces: false,
+    }
 }

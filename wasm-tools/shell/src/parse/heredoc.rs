@@ -93,8 +93,9 @@ impl Parser<'_> {
                 return text;
             }
             text.extend_from_slice(line);
+            let cut_off = !ended && !line.is_empty();
             continued = !doc.quoted && line.iter().rev().take_while(|&&c| c == b'\\').count() % 2 == 1;
-            if ended {
+            if ended || cut_off {
                 text.push(b'\n');
             }
         }

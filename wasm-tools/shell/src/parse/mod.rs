@@ -212,7 +212,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Forgets text that was read already when lines come one by one.
-    fn drop_consumed(&mut self) {
+    pub fn drop_consumed(&mut self) {
         if self.input.is_some() && self.pos > 0 && self.pos >= self.buf.len() {
             self.line();
             self.buf.clear();
@@ -452,6 +452,12 @@ impl Parser<'_> {
     /// The current place in the text.
     pub fn position(&self) -> usize {
         self.pos
+    }
+
+    /// Leaves the rest of what was read out, after an error in a line.
+    pub fn give_up_line(&mut self) {
+        self.pos = self.buf.len();
+        self.heredocs.clear();
     }
 
     /// What was read since, as whole lines.
