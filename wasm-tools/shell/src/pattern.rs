@@ -58,6 +58,11 @@ pub fn set_byte_locale(on: bool) {
     BYTES.store(on, Ordering::Relaxed);
 }
 
+/// Whether the C locale is in force.
+pub fn byte_locale() -> bool {
+    BYTES.load(Ordering::Relaxed)
+}
+
 /// Decodes the character at the beginning of the text: its code point and its length.
 pub fn decode(text: &[u8]) -> (u32, usize) {
     let b0 = text[0];
@@ -152,25 +157,54 @@ impl Named {
     fn matches(self, c: u32) -> bool {
         let Some(ch) = char_at(c) else { return false };
         match self {
-            Self::Alnum => ch.is_alphanumeric(),
-            Self::Alpha => ch.is_alphabetic(),
+            Self::Alnum => ch.is_ascii_digit() || is_alpha(ch),
+            Self::Alpha => is_alpha(ch),
             Self::Ascii => ch.is_ascii(),
-            Self::Blank => ch == ' ' || ch == '\t',
-            Self::Cntrl => ch.is_control(),
+            Self::Blank => ch == '\t' || is_space(ch) && !matches!(c, 0x0a..=0x0d | 0x2028 | 0x2029),
+            Self::Cntrl => is_control(ch),
             Self::Digit => ch.is_ascii_digit(),
-            Self::Graph => !ch.is_whitespace() && !ch.is_control(),
-            Self::Lower => ch.is_lowercase(),
-            Self::Print => !ch.is_control(),
-            Self::Punct => {
-                ch.is_ascii_punctuation()
-                    || !ch.is_ascii() && !ch.is_alphanumeric() && !ch.is_whitespace() && !ch.is_control()
-            }
-            Self::Space => ch.is_whitespace(),
-            Self::Upper => ch.is_uppercase(),
-            Self::Word => ch.is_alphanumeric() || ch == '_',
+            Self::Graph => !is_space(ch) && !is_control(ch),
+            Self::Lower => ch.is_lowercase() || ch.to_uppercase().next() != Some(ch),
+            Self::Print => !is_control(ch),
+            Self::Punct => !ch.is_ascii_digit() && !is_alpha(ch) && !is_space(ch) && !is_control(ch),
+            Self::Space => is_space(ch),
+            Self::Upper => ch.is_uppercase() || ch.to_lowercase().next() != Some(ch),
+            Self::Word => ch == '_' || ch.is_ascii_digit() || is_alpha(ch),
             Self::Xdigit => ch.is_ascii_hexdigit(),
         }
     }
+}
+
+/// Where the decimal digits of other scripts begin; the C library counts them as letters.
+#[rustfmt::skip]
+const DIGITS: [u32; 61] = [
+    0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6, 0xe50, 0xed0, 0xf20,
+    0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50, 0x1bb0, 0x1c40, 0x1c50, 0xa620, 0xa8d0,
+    0xa900, 0xa9d0, 0xa9f0, 0xaa50, 0xabf0, 0xff10, 0x104a0, 0x10d30, 0x11066, 0x110f0, 0x11136, 0x111d0, 0x112f0,
+    0x11450, 0x114d0, 0x11650, 0x116c0, 0x11730, 0x118e0, 0x11950, 0x11c50, 0x11d50, 0x11da0, 0x16a60, 0x16ac0,
+    0x16b50, 0x1d7ce, 0x1e140, 0x1e2f0, 0x1e950, 0x1fbf0,
+];
+
+/// Five alphabets of digits follow each other there.
+const MATHEMATICAL_DIGITS: std::ops::RangeInclusive<u32> = 0x1d7ce..=0x1d7ff;
+
+fn is_alpha(ch: char) -> bool {
+    let c = u32::from(ch);
+    ch.is_alphabetic()
+        || c > 0x7f
+            && (MATHEMATICAL_DIGITS.contains(&c)
+                || DIGITS[..DIGITS.partition_point(|&first| first <= c)]
+                    .last()
+                    .is_some_and(|&first| c < first + 10))
+}
+
+/// White space; spaces that do not break lines are none.
+fn is_space(ch: char) -> bool {
+    ch.is_whitespace() && !matches!(ch, '\u{85}' | '\u{a0}' | '\u{2007}' | '\u{202f}')
+}
+
+fn is_control(ch: char) -> bool {
+    ch.is_control() || matches!(ch, '\u{2028}' | '\u{2029}')
 }
 
 impl Class {

@@ -184,7 +184,8 @@ impl Regex {
     fn one(&self, inst: &Inst, c: u32) -> bool {
         let try_one = |c: u32| match inst {
             Inst::Char(want) => *want == c,
-            Inst::Any => true,
+            // Bytes that are no character are not any character either, but in the C locale they are.
+            Inst::Any => c <= u32::from(char::MAX) || crate::pattern::byte_locale(),
             Inst::Class { negated, ranges } => ranges.iter().any(|&(a, b)| a <= c && c <= b) != *negated,
             _ => false,
         };

@@ -70,6 +70,13 @@ fn escape(text: &[u8], octal_zero: bool, echo: bool, out: &mut Vec<u8>) -> usize
             let (value, used) = digits(&text[1..], 16, if text[0] == b'u' { 4 } else { 8 });
             if used == 0 {
                 out.extend_from_slice(&[b'\\', text[0]]);
+            } else if value > 0x7f && crate::pattern::byte_locale() {
+                let text = if value > 0xffff {
+                    format!("\\U{value:08X}")
+                } else {
+                    format!("\\u{value:04X}")
+                };
+                out.extend_from_slice(text.as_bytes());
             } else {
                 push_code_point(out, value);
             }

@@ -188,6 +188,7 @@ impl Shell {
             return self.run_compound(command);
         }
         self.st.line = command.line;
+        let substitutions = self.open_substitutions.len();
         let saved = match self.redirect_all(&command.redirects)? {
             Ok(saved) => saved,
             Err(()) => {
@@ -213,6 +214,8 @@ impl Shell {
         if !matches!(command.kind, CommandKind::Subshell(_) | CommandKind::Coproc { .. }) {
             self.st.stdin_redirected = redirect::of_stdin(&command.redirects);
         }
+        // The command has them as its redirections now.
+        self.close_substitutions(substitutions);
         let result = self.run_compound(command);
         self.undo_redirects(saved);
         result

@@ -32,6 +32,7 @@ impl Shell {
         let saved_done = self.exit_trap_done;
         let saved_pending = std::mem::take(&mut self.pending_signals);
         self.push_outer_traps();
+        let byte_locale = crate::pattern::byte_locale();
         let saved_expansion = self.expansion_depth;
         self.depth += super::DEPTH_OF_ENVIRONMENT;
         let saved_substitutions = std::mem::take(&mut self.open_substitutions);
@@ -64,6 +65,7 @@ impl Shell {
         self.depth = depth_outside;
         self.in_place -= 1;
         self.st.status = status;
+        crate::pattern::set_byte_locale(byte_locale);
         self.pop_outer_traps();
         for signal in saved_pending {
             self.add_pending(signal);

@@ -32,6 +32,8 @@ pub fn lower_char(c: char) -> char {
     let mut it = c.to_lowercase();
     match (it.next(), it.next()) {
         (Some(l), None) => l,
+        // The mapping of the letter alone leaves its dot out.
+        (Some('i'), _) => 'i',
         _ => c,
     }
 }
