@@ -25,6 +25,9 @@ impl Shell {
     /// Runs the stages of a pipeline at the same time.
     #[inline(never)]
     pub(super) fn run_pipes(&mut self, stages: &[Command]) -> Run<i32> {
+        if self.handled != 0 {
+            self.run_pending_traps()?;
+        }
         self.flush_out();
         if !self.materialise() {
             return Ok(1);

@@ -328,7 +328,7 @@ impl Shell {
             _ => {}
         }
         if moves {
-            // The source is closed for good: bash puts only the target back.
+            self.save(source, saved);
             let _ = os::close(source);
         }
         Ok(true)

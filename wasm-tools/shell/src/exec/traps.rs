@@ -15,8 +15,8 @@ impl Shell {
         if let Some(signal) = self.fatal_signal {
             return Err(Unwind::Exit(128 + signal));
         }
-        while !self.pending_signals.is_empty() {
-            let signal = self.pending_signals.remove(0);
+        // Those that arrive while a trap runs come first; the rest of these waits for it.
+        for signal in std::mem::take(&mut self.pending_signals) {
             let Some(action) = self.st.traps.get(&signal).cloned() else {
                 continue;
             };
