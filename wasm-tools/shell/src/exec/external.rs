@@ -400,15 +400,12 @@ impl Shell {
                 if login {
                     words[0].insert(0, b'-');
                 }
-                // The program takes the shell's place: a shell among them is no deeper than this one.
-                if self.st.subshell <= self.st.substitutions {
-                    let level = self.plain_scalar(b"SHLVL").and_then(crate::arith::integer).unwrap_or(1);
-                    self.set_exported(b"SHLVL", &crate::arith::decimal(level - 1));
-                }
                 let mut env = if clear {
                     Vec::new()
-                } else {
+                } else if self.st.subshell <= self.st.substitutions {
                     self.environment_one_level_up()
+                } else {
+                    self.environment_block().to_vec()
                 };
                 env.extend_from_slice(b"_=");
                 env.extend_from_slice(&path);
