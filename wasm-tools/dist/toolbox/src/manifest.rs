@@ -28,8 +28,8 @@ pub static MODULES: &[Module] = &[
             "zstd",
             "zstdcat",
         ],
-        sha256: "47aa76283d007a6d3a8d9de56f633e7ce5f1ec055bcab46088be82f1f4537b16",
-        bytes: 2652939,
+        sha256: "323b72fd97208c650ae7f642bc2febd9f1cc4787c79455ecdf3572548c709fc4",
+        bytes: 2653005,
         zstd: include_bytes!("../programs/archive.wasm.zst"),
     },
     Module {
@@ -117,8 +117,8 @@ pub static MODULES: &[Module] = &[
             "bash",
             "sh",
         ],
-        sha256: "5180e0bfd97aa3dfbe74c091ad80b05da007a963d05e37baccb5a0afaa43fb24",
-        bytes: 1396536,
+        sha256: "9dd2c62b47bbd22821f44fe308c76a9a712ce4d65825e1c37995655b0c8b0b35",
+        bytes: 1661857,
         zstd: include_bytes!("../programs/shell.wasm.zst"),
     },
     Module {
@@ -148,8 +148,8 @@ pub static MODULES: &[Module] = &[
             "tree",
             "xargs",
         ],
-        sha256: "aad8f3908076492827af4dc5b5e235d52785b6571c5f1f2d0f26395c56d66295",
-        bytes: 2843920,
+        sha256: "0fe7e3501efed8ecafb710d4779c9c49a52077a934bdffd6157a6a0694f19d88",
+        bytes: 2847718,
         zstd: include_bytes!("../programs/texttools.wasm.zst"),
     },
     Module {
