@@ -15,6 +15,7 @@ import concurrent.futures
 import glob
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -48,6 +49,12 @@ def in_sandbox(wskill):
     return how
 
 
+def hear_signals():
+    # What began this may ignore some, as nohup does; a shell cannot trap those.
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def run(row, how, bin_folder):
     with tempfile.TemporaryDirectory() as work:
         for path, text in row.get("files", {}).items():
@@ -58,7 +65,7 @@ def run(row, how, bin_folder):
             if text.startswith("#!"):
                 os.chmod(path, 0o755)
         command, executable, environment = how(row, work, bin_folder)
-        result = subprocess.run(command, executable=executable, cwd=work, env=environment, check=False, timeout=120,
+        result = subprocess.run(command, executable=executable, preexec_fn=hear_signals, cwd=work, env=environment, check=False, timeout=120,
                                 input=row.get("stdin", "").encode(), capture_output=True)
         # A shell that a signal killed: as another shell reports it.
         status = result.returncode if result.returncode >= 0 else 128 - result.returncode

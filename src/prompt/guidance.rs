@@ -187,7 +187,10 @@ mod tests {
             offered.remove(left_out);
             let text = text(&offered);
             let words: BTreeSet<&str> = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
-            assert!(!words.contains(left_out.as_str()), "{left_out}");
+            // The name of one of them is a word as well.
+            let is_told =
+                if left_out == "Skill" { text.contains("\n- Skill") } else { words.contains(left_out.as_str()) };
+            assert!(!is_told, "{left_out}");
         }
         assert_eq!(text(&BTreeSet::new()), "");
     }
