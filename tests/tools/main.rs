@@ -11,6 +11,5 @@ mod interactive;
 mod outputs;
 mod run;
 mod sessions;
-mod spans;
 mod support;
 mod use_skill;

@@ -1,4 +1,9 @@
-//! What a host that collects spans sees.
+//! What a host that collects spans sees. A program of its own: which spans anybody wants is the process's.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "tools/support.rs"]
+#[allow(dead_code, reason = "the tests of tools use all of it")]
+mod support;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -11,7 +16,7 @@ use tracing_subscriber::registry::LookupSpan;
 use wskill::session::SessionKey;
 use wskill::tools::{Profile, ToolOptions, Toolset};
 
-use super::support::{Place, Tools};
+use support::{Place, Tools};
 
 type Fields = BTreeMap<&'static str, String>;
 
