@@ -75,10 +75,7 @@ impl ExecutorArgs {
 /// What containers are made with.
 #[cfg(unix)]
 fn container_program() -> Result<&'static str, Error> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = |name: &&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    let found = ["docker", "podman"].into_iter().find(is_there);
-    found
+    ContainerExecutor::installed_cli()
         .ok_or_else(|| "--executor container: needs Docker or Podman; neither `docker` nor `podman` is in $PATH".into())
 }
 

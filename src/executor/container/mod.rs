@@ -126,6 +126,13 @@ impl ContainerExecutor {
             stager: Arc::new(CopyStager),
         }
     }
+
+    /// Which of `docker` and `podman` is in `$PATH`, for [`cli`](ContainerExecutorBuilder::cli); `docker` when both are.
+    pub fn installed_cli() -> Option<&'static str> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let is_there = |name: &&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
+        ["docker", "podman"].into_iter().find(is_there)
+    }
 }
 
 #[async_trait]
