@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,6 +16,9 @@ use wskill::{Input, Limits, Mount, Outcome, Sandbox};
 #[derive(Debug, Deserialize)]
 struct Case {
     name: String,
+    /// What of `shell_cases/features.json` it shows.
+    #[serde(default)]
+    features: Vec<String>,
     #[serde(default)]
     argv: Vec<String>,
     script: Option<String>,
@@ -87,6 +90,13 @@ impl Case {
     }
 }
 
+/// What bash must do, as a list of features with a line each.
+#[derive(Debug, Deserialize)]
+struct Bullet {
+    bullet: String,
+    features: BTreeMap<String, String>,
+}
+
 /// A folder of this folder.
 fn tests_folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
@@ -134,6 +144,26 @@ fn run_folder(folder: &str, at_least: usize) {
 #[test]
 fn the_shell_answers_as_gnu_bash() {
     run_folder("shell_cases", 100);
+}
+
+#[test]
+fn every_feature_of_the_shell_has_a_row() {
+    let text = fs::read_to_string(tests_folder("shell_cases/features.json")).unwrap();
+    let bullets: Vec<Bullet> = serde_json::from_str(&text).unwrap();
+    let listed: BTreeSet<&String> = bullets.iter().flat_map(|bullet| bullet.features.keys()).collect();
+    let cases = read_folder("shell_cases");
+    let shown: BTreeSet<&String> = cases.iter().flat_map(|case| &case.features).collect();
+    assert_eq!(shown.difference(&listed).collect::<Vec<_>>(), Vec::<&&String>::new(), "not in the list");
+    for Bullet { bullet, features } in &bullets {
+        let missing: Vec<_> = features.keys().filter(|feature| !shown.contains(feature)).collect();
+        if bullet == "language" {
+            // The list is ahead of the rows there; what has one is not to lose it.
+            println!("{} of {} features of {bullet} have no row yet", missing.len(), features.len());
+            assert!(missing.len() <= 201, "{missing:?}");
+        } else {
+            assert_eq!(missing, Vec::<&String>::new(), "{bullet}: no row");
+        }
+    }
 }
 
 #[test]
