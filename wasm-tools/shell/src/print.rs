@@ -243,7 +243,8 @@ impl Printer {
                 self.flush_heredocs();
             } else if !self.heredocs.is_empty() {
                 self.flush_heredocs();
-                self.text(if last { b"\n\n" } else { b"\n" });
+                self.text(b"\n\n");
+                self.after_heredoc = true;
             } else if !last && !std::mem::take(&mut self.after_heredoc) {
                 self.text(b";");
             }

@@ -116,6 +116,12 @@ pub struct Shell {
     pub trace_fd: Fd,
     /// The EXIT trap is running or has run.
     pub exit_trap_done: bool,
+    /// `command -p` runs: programs are looked for in the standard places.
+    pub standard_path: bool,
+    /// `$?` before the trap that runs, which `return` without an argument gives back.
+    pub trap_status: Option<i32>,
+    /// The EXIT trap runs: `exit` without an argument does the same.
+    pub in_exit_trap: bool,
     /// The shell's own name, for `\s` of prompts in scripts.
     pub name: Rc<[u8]>,
     /// Number of the script's command being run, for `\#` of prompts.
@@ -217,6 +223,9 @@ impl Shell {
             in_place: 0,
             trace_fd: 2,
             exit_trap_done: false,
+            standard_path: false,
+            trap_status: None,
+            in_exit_trap: false,
             name: arg0.rsplit(|&c| c == b'/').next().unwrap_or_default().into(),
             command_number: 0,
             eval_depth: 0,

@@ -35,8 +35,13 @@ impl Shell {
     }
 
     /// The same with a prefix for messages, such as `((: `.
-    #[inline(never)]
     pub fn eval_arith_for(&mut self, arith: &Arith, prefix: &str) -> Run<i64> {
+        self.eval_arith_with(arith, || prefix.to_owned())
+    }
+
+    /// The same with a prefix that is made when there is a message.
+    #[inline(never)]
+    pub fn eval_arith_with(&mut self, arith: &Arith, prefix: impl FnOnce() -> String) -> Run<i64> {
         let parsed = arith.parsed.get_or_init(|| match arith.text.parts.as_slice() {
             [] => Some(Rc::new(Expr::Empty)),
             [crate::ast::Part::Quoted(text) | crate::ast::Part::Lit(text)] => parse(text).ok().map(Rc::new),
@@ -45,11 +50,11 @@ impl Shell {
         if let Some(expr) = parsed.clone() {
             return match self.eval(&expr, 0) {
                 Ok(value) => Ok(value),
-                Err(stop) => Err(self.arith_failed(stop, &arith.text.raw, prefix)),
+                Err(stop) => Err(self.arith_failed(stop, &arith.text.raw, &prefix())),
             };
         }
         let text = self.expand_arith_text(&arith.text)?;
-        self.eval_text_for(&text, prefix)
+        self.eval_text_for(&text, &prefix())
     }
 
     /// Evaluates a text as an expression.
@@ -76,6 +81,7 @@ impl Shell {
             Stop::Unwind(unwind) => unwind,
             Stop::Error(error) => {
                 let mut message = prefix.as_bytes().to_vec();
+                let text = error.text.as_deref().unwrap_or(text);
                 let from = text.iter().position(|c| !matches!(c, b' ' | b'\t')).unwrap_or(0);
                 message.extend_from_slice(&text[from..]);
                 message.extend_from_slice(b": ");
@@ -100,8 +106,15 @@ impl Shell {
         if let Some(value) = plain_number(text) {
             return Ok(value);
         }
-        let expr = parse(text)?;
-        self.eval(&expr, depth)
+        let value = parse(text).map_err(Stop::from).and_then(|expr| self.eval(&expr, depth));
+        value.map_err(|stop| match stop {
+            // Messages show the expression that went wrong, not the one that names it.
+            Stop::Error(mut error) => {
+                error.text.get_or_insert_with(|| text.to_vec());
+                Stop::Error(error)
+            }
+            unwind => unwind,
+        })
     }
 
     fn eval(&mut self, expr: &Expr, depth: u32) -> Result<i64> {
@@ -118,10 +131,10 @@ impl Shell {
                     Unary::Complement => !value,
                 }
             }
-            Expr::Binary(op, left, right) => {
+            Expr::Binary(op, left, right, rest) => {
                 let left = self.eval(left, depth)?;
                 let right = self.eval(right, depth)?;
-                apply(*op, left, right)?
+                apply(*op, left, right, rest)?
             }
             Expr::And(left, right) => i64::from(self.eval(left, depth)? != 0 && self.eval(right, depth)? != 0),
             Expr::Or(left, right) => i64::from(self.eval(left, depth)? != 0 || self.eval(right, depth)? != 0),
@@ -136,13 +149,13 @@ impl Shell {
                 self.eval(left, depth)?;
                 self.eval(right, depth)?
             }
-            Expr::Assign(op, target, value) => {
+            Expr::Assign(op, target, value, rest) => {
                 let value = match op {
                     None => self.eval(value, depth)?,
                     Some(op) => {
                         let old = self.arith_get(target, depth)?;
                         let value = self.eval(value, depth)?;
-                        apply(*op, old, value)?
+                        apply(*op, old, value, rest)?
                     }
                 };
                 self.arith_set(target, value)?;
@@ -214,12 +227,12 @@ fn plain_number(text: &[u8]) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-fn apply(op: Binary, a: i64, b: i64) -> std::result::Result<i64, ArithError> {
+fn apply(op: Binary, a: i64, b: i64, rest: &[u8]) -> std::result::Result<i64, ArithError> {
     Ok(match op {
         Binary::Add => a.wrapping_add(b),
         Binary::Sub => a.wrapping_sub(b),
         Binary::Mul => a.wrapping_mul(b),
-        Binary::Div | Binary::Rem if b == 0 => return Err(ArithError::new("division by 0", b"0")),
+        Binary::Div | Binary::Rem if b == 0 => return Err(ArithError::new("division by 0", rest)),
         Binary::Div => a.wrapping_div(b),
         Binary::Rem => a.wrapping_rem(b),
         Binary::Pow => {

@@ -15,12 +15,13 @@ pub enum Expr {
     Num(i64),
     Var(Target),
     Unary(Unary, Box<Expr>),
-    Binary(Binary, Box<Expr>, Box<Expr>),
+    /// The last is what follows a division's operator, for its error; else it is empty.
+    Binary(Binary, Box<Expr>, Box<Expr>, Box<[u8]>),
     And(Box<Expr>, Box<Expr>),
     Or(Box<Expr>, Box<Expr>),
     Cond(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// `=` when there is no operator.
-    Assign(Option<Binary>, Target, Box<Expr>),
+    /// `=` when there is no operator. The last is what a division's error shows.
+    Assign(Option<Binary>, Target, Box<Expr>, Box<[u8]>),
     /// `++x`, `--x` and the postfix forms.
     Step {
         target: Target,
@@ -71,12 +72,14 @@ pub enum Binary {
     Ge,
 }
 
-/// A message as bash words it, without the expression before it.
+/// A message as bash words it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArithError {
     pub message: String,
     /// What was left of the text, for `(error token is "…")`.
     pub token: Option<Vec<u8>>,
+    /// The expression that it is about, unless that is the whole text.
+    pub text: Option<Vec<u8>>,
 }
 
 impl ArithError {
@@ -84,6 +87,7 @@ impl ArithError {
         Self {
             message: message.to_string(),
             token: Some(token.to_vec()),
+            text: None,
         }
     }
 }

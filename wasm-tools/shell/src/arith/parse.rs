@@ -34,14 +34,8 @@ pub fn parse(text: &[u8]) -> Result<Expr> {
         let rest = &text[parser.pos..];
         let message = match rest[0] {
             b'=' => "attempted assignment to non-variable",
-            c if c.is_ascii_alphanumeric()
-                || matches!(
-                    c,
-                    b'_' | b'.' | b'$' | b'"' | b'\'' | b'(' | b')' | b']' | b'[' | b'{' | b'}' | b'~' | b'!'
-                ) =>
-            {
-                "syntax error in expression"
-            }
+            b'(' | b')' | b'~' | b'!' | b':' | b'?' => "syntax error in expression",
+            c if is_name_char(c) => "syntax error in expression",
             _ => "syntax error: invalid arithmetic operator",
         };
         return Err(ArithError::new(message, rest));
@@ -119,6 +113,17 @@ impl Parser<'_> {
         self.text.get(self.pos + n) == Some(&c)
     }
 
+    /// What messages show: the text from here, or the last token at its end.
+    fn rest(&mut self) -> &[u8] {
+        self.blank();
+        let from = if self.pos < self.text.len() {
+            self.pos
+        } else {
+            self.last
+        };
+        &self.text[from..]
+    }
+
     fn take(&mut self, n: usize) {
         self.last = self.pos;
         self.pos += n;
@@ -167,7 +172,11 @@ impl Parser<'_> {
                 };
                 self.take(n);
                 let value = self.assignment()?;
-                Expr::Assign(op, target, Box::new(value))
+                let rest = match op {
+                    Some(Binary::Div | Binary::Rem) => self.rest().into(),
+                    _ => Box::default(),
+                };
+                Expr::Assign(op, target, Box::new(value), rest)
             }
             None => left,
         };
@@ -186,16 +195,13 @@ impl Parser<'_> {
         }
         let yes = self.comma()?;
         if self.peek() != b':' {
-            return Err(ArithError::new(
-                "`:' expected for conditional expression",
-                &self.text[self.pos..],
-            ));
+            return Err(ArithError::new("`:' expected for conditional expression", self.rest()));
         }
         self.take(1);
         if self.peek() == 0 {
             return Err(ArithError::new("expression expected", &self.text[self.last..]));
         }
-        let no = self.assignment()?;
+        let no = self.ternary()?;
         Ok(Expr::Cond(Box::new(cond), Box::new(yes), Box::new(no)))
     }
 
@@ -242,6 +248,17 @@ impl Parser<'_> {
                 break;
             }
             self.take(length);
+            let rest = match op {
+                Op::Bin(Binary::Div | Binary::Rem) => {
+                    let rest = &self.text[self.pos..];
+                    let from = rest
+                        .iter()
+                        .position(|c| !matches!(c, b' ' | b'\t'))
+                        .unwrap_or(rest.len());
+                    rest[from..].into()
+                }
+                _ => Box::default(),
+            };
             // `**` is right-associative.
             let right = if level == 11 {
                 self.binary(level)?
@@ -252,7 +269,7 @@ impl Parser<'_> {
             left = match op {
                 Op::And => Expr::And(l, r),
                 Op::Or => Expr::Or(l, r),
-                Op::Bin(op) => Expr::Binary(op, l, r),
+                Op::Bin(op) => Expr::Binary(op, l, r, rest),
             };
         }
         Ok(left)
@@ -340,12 +357,7 @@ impl Parser<'_> {
             self.take(1);
             let inner = self.comma()?;
             if self.peek() != b')' {
-                let at = if self.pos < self.text.len() {
-                    self.pos
-                } else {
-                    self.last
-                };
-                return Err(ArithError::new("missing `)'", &self.text[at..]));
+                return Err(ArithError::new("missing `)'", self.rest()));
             }
             self.take(1);
             return Ok(inner);
@@ -384,20 +396,13 @@ impl Parser<'_> {
             self.last = start;
             return parse_constant(&self.text[start..self.pos])
                 .map(Expr::Num)
-                .map_err(|mut e| {
-                    e.token = Some(self.text[start..].to_vec());
-                    if e.message == "value too great for base" || e.message == "invalid number" {
-                        e.token = Some(self.text[start..self.pos].to_vec());
-                    }
-                    e
+                // What follows the constant is not shown.
+                .map_err(|error| ArithError {
+                    text: Some(self.text[..self.pos].to_vec()),
+                    ..error
                 });
         }
-        let at = if self.pos < self.text.len() {
-            self.pos
-        } else {
-            self.last
-        };
-        Err(ArithError::new("syntax error: operand expected", &self.text[at..]))
+        Err(ArithError::new("syntax error: operand expected", self.rest()))
     }
 }
 

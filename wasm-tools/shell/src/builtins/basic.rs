@@ -120,6 +120,7 @@ pub fn source(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
         return Ok(2);
     };
     let mut path = name.clone();
+    let mut found = name.contains(&b'/') || !shell.st.opts.posix;
     if !name.contains(&b'/') && shell.st.shopts.sourcepath {
         let dirs = shell.get_scalar(b"PATH").unwrap_or_default();
         for dir in dirs.split(|&c| c == b':') {
@@ -130,6 +131,7 @@ pub fn source(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
             };
             if os::is_file(&file) {
                 path = file;
+                found = true;
                 break;
             }
         }
@@ -138,7 +140,9 @@ pub fn source(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
         shell.error("source: maximum source nesting level exceeded");
         return Err(Unwind::Discard(1));
     }
-    let text = if os::is_dir(&path) {
+    let text = if !found {
+        Err(os::Errno::ENOENT)
+    } else if os::is_dir(&path) {
         Err(os::Errno::EISDIR)
     } else {
         os::read_file(&path)
@@ -184,7 +188,8 @@ fn status_argument(shell: &mut Shell, name: &str, argv: &[Vec<u8>]) -> Result<i3
         words = &words[1..];
     }
     let Some(word) = words.first() else {
-        return Ok(shell.st.status);
+        let before = shell.trap_status.filter(|_| name == "return" || shell.in_exit_trap);
+        return Ok(before.unwrap_or(shell.st.status));
     };
     let Some(n) = crate::arith::integer(word) else {
         let text = String::from_utf8_lossy(word).into_owned();
@@ -294,7 +299,8 @@ pub fn shift(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     let positional = Rc::make_mut(&mut shell.st.positional);
     if n as usize > positional.len() {
         if shell.st.shopts.shift_verbose {
-            shell.builtin_error("shift", &format!("{n}: shift count out of range"));
+            let shown = words.first().map_or(String::new(), |_| format!("{n}: "));
+            shell.builtin_error("shift", &format!("{shown}shift count out of range"));
         }
         return Ok(1);
     }

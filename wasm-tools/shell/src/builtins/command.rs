@@ -103,9 +103,6 @@ pub fn usage_of(name: &str) -> Option<&'static str> {
     USAGE.iter().find(|(n, _)| *n == name).map(|(_, u)| *u)
 }
 
-/// PATH of `command -p`.
-const STANDARD_PATH: &[u8] = b"/bin:/usr/bin:/sbin:/usr/sbin:/etc:/usr/etc";
-
 /// What a name means as a command.
 enum Meaning {
     Alias(Vec<u8>),
@@ -145,7 +142,10 @@ impl Shell {
             }
             return out;
         }
-        if !all && let Some((path, _)) = self.st.hash.get(name) {
+        if !all
+            && !self.standard_path
+            && let Some((path, _)) = self.st.hash.get(name)
+        {
             out.push(Meaning::Hashed(path.clone()));
             return out;
         }
@@ -164,25 +164,13 @@ pub fn command(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
         Err(status) => return Ok(status),
     };
     let words = &argv[options.rest..];
-    let standard = options.has(b'p');
-    let saved_path = standard.then(|| shell.get_scalar(b"PATH"));
-    if standard {
-        shell.st.hash = Rc::default();
-        shell.set_scalar(b"PATH", STANDARD_PATH.to_vec())?;
-    }
+    let outer = std::mem::replace(&mut shell.standard_path, options.has(b'p'));
     let result = if options.has(b'v') || options.has(b'V') {
         Ok(describe_commands(shell, words, options.has(b'V')))
     } else {
         run_without_functions(shell, words)
     };
-    if let Some(path) = saved_path {
-        match path {
-            Some(path) => shell.set_scalar(b"PATH", path)?,
-            None => {
-                shell.unset_var(b"PATH");
-            }
-        }
-    }
+    shell.standard_path = outer;
     result
 }
 
@@ -278,19 +266,26 @@ pub fn type_(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
         Err(status) => return Ok(status),
     };
     let (all, force) = (options.has(b'a'), options.has(b'P'));
+    // Of -t, -p and -P the last one decides what is shown.
+    let shown = options
+        .list
+        .iter()
+        .rev()
+        .map(|(l, _)| *l)
+        .find(|l| matches!(l, b't' | b'p' | b'P'));
     let mut status = 0;
     for name in &argv[options.rest..] {
         let meanings = shell.meanings(name, all, options.has(b'f'), force);
         if meanings.is_empty() {
             status = 1;
-            if !options.has(b't') && !options.has(b'p') && !force {
+            if shown.is_none() {
                 let shown = String::from_utf8_lossy(name).into_owned();
                 shell.builtin_error("type", &format!("{shown}: not found"));
             }
             continue;
         }
         for meaning in &meanings {
-            if options.has(b't') {
+            if shown == Some(b't') {
                 let word: &[u8] = match meaning {
                     Meaning::Alias(_) => b"alias",
                     Meaning::Keyword => b"keyword",
@@ -300,7 +295,7 @@ pub fn type_(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
                 };
                 shell.out.extend_from_slice(word);
                 shell.out.push(b'\n');
-            } else if options.has(b'p') || force {
+            } else if shown.is_some() {
                 if let Meaning::File(path) | Meaning::Hashed(path) = meaning {
                     shell.out.extend_from_slice(path);
                     shell.out.push(b'\n');
@@ -352,6 +347,11 @@ pub fn hash(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     }
     if let Some(path) = options.value(b'p') {
         let path = path.to_vec();
+        if os::is_dir(&path) {
+            let shown = String::from_utf8_lossy(&path).into_owned();
+            shell.builtin_error("hash", &format!("{shown}: Is a directory"));
+            return Ok(1);
+        }
         for name in names {
             Rc::make_mut(&mut shell.st.hash).insert(name.clone(), (path.clone(), 0));
         }

@@ -1,6 +1,6 @@
 //! `declare`, `typeset`, `local`, `export`, `readonly`: attributes and printing of variables and functions.
 
-use crate::ast::{Arg, Assign, AssignValue, Element, Subscript, Word};
+use crate::ast::{Arg, Arith, Assign, AssignValue, Element, Subscript, Word};
 use crate::parse::{Parser, is_name};
 use crate::quote;
 use crate::shell::{Run, Shell, Unwind};
@@ -354,13 +354,21 @@ impl Shell {
                     let inner = target[open + 1..target.len() - 1].to_vec();
                     let mut parser = Parser::new(inner, self.st.line, self.st.source.clone());
                     if let Ok(word) = parser.subscript_word() {
-                        index = Some(Subscript::Expr(Box::new(crate::ast::Arith::new(word))));
+                        index = Some(Subscript::Expr(Box::new(Arith::new(word))));
                     }
                     target.truncate(open);
                 }
                 (target, index, append, value.map(DeclValue::Scalar))
             }
         }
+    }
+
+    /// A subscript among the words of a command, where quotes go before it is looked at.
+    fn declared_key(&mut self, name: &[u8], subscript: &Arith) -> Run<Vec<u8>> {
+        if !subscript.text.raw.contains(&b'\'') {
+            return self.subscript_key(name, subscript);
+        }
+        self.expand_single(&subscript.text)
     }
 
     fn declare_one(&mut self, command: &str, wanted: &Wanted, arg: DeclArg, local: bool) -> Run<bool> {
@@ -653,7 +661,7 @@ impl Shell {
                 } else {
                     match &index {
                         Some(Subscript::Expr(e)) => {
-                            let key = self.subscript_key(name, e)?;
+                            let key = self.declared_key(name, e)?;
                             self.assign(name, Some(&key), text, append)
                         }
                         Some(Subscript::At) => self.assign(name, Some(b"@"), text, append),

@@ -16,7 +16,9 @@ fn normalise(path: &[u8]) -> Vec<u8> {
             _ => parts.push(part),
         }
     }
-    let mut out = vec![b'/'];
+    // Two slashes in front may mean something else than one.
+    let two = path.starts_with(b"//") && !path.starts_with(b"///");
+    let mut out = if two { b"//".to_vec() } else { b"/".to_vec() };
     out.extend_from_slice(&parts.join(&b'/'));
     out
 }
@@ -31,7 +33,8 @@ impl Shell {
         let full = if target.starts_with(b"/") {
             target.to_vec()
         } else {
-            [&self.st.cwd[..], b"/", target].concat()
+            let slash: &[u8] = if self.st.cwd.ends_with(b"/") { b"" } else { b"/" };
+            [&self.st.cwd[..], slash, target].concat()
         };
         if physical {
             os::chdir(target).map_err(error)?;
@@ -55,6 +58,44 @@ impl Shell {
             return os::getcwd().map_err(error);
         }
         Ok(logical)
+    }
+
+    /// Changes to a directory as `cd` does: along CDPATH, and by a variable's value under `cdable_vars`. What was found
+    /// that way is shown.
+    fn go_to(&mut self, target: &[u8], physical: bool) -> Result<Vec<u8>, String> {
+        // CDPATH applies to names that do not begin with `/`, `./` or `../`.
+        let first = target.split(|&c| c == b'/').next().unwrap_or_default();
+        if !matches!(first, b"" | b"." | b"..")
+            && let Some(list) = self.get_scalar(b"CDPATH")
+        {
+            for dir in list.split(|&c| c == b':') {
+                let candidate = if dir.is_empty() {
+                    target.to_vec()
+                } else {
+                    [dir, b"/", target].concat()
+                };
+                if os::is_dir(&candidate)
+                    && let Ok(path) = self.change_dir(&candidate, physical)
+                {
+                    if !dir.is_empty() {
+                        self.out.extend_from_slice(&[&path[..], b"\n"].concat());
+                    }
+                    return Ok(path);
+                }
+            }
+        }
+        let message = match self.change_dir(target, physical) {
+            Ok(path) => return Ok(path),
+            Err(message) => message,
+        };
+        if self.st.shopts.cdable_vars
+            && let Some(value) = self.get_scalar(target).filter(|value| !value.is_empty())
+            && let Ok(path) = self.change_dir(&value, physical)
+        {
+            self.out.extend_from_slice(&[&value[..], b"\n"].concat());
+            return Ok(path);
+        }
+        Err(message)
     }
 
     /// Notes the new directory in PWD and OLDPWD.
@@ -157,32 +198,7 @@ pub fn cd(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
         },
         Some(word) => word.to_vec(),
     };
-    // CDPATH applies to names that do not begin with `/`, `./` or `../`.
-    let first = target.split(|&c| c == b'/').next().unwrap_or_default();
-    if !target.starts_with(b"/")
-        && first != b"."
-        && first != b".."
-        && !target.is_empty()
-        && let Some(path) = shell.get_scalar(b"CDPATH")
-    {
-        for dir in path.split(|&c| c == b':') {
-            let candidate = if dir.is_empty() {
-                target.clone()
-            } else {
-                [dir, b"/", target.as_slice()].concat()
-            };
-            if os::is_dir(&candidate)
-                && let Ok(path) = shell.change_dir(&candidate, physical)
-            {
-                if !dir.is_empty() {
-                    shell.out.extend_from_slice(&path);
-                    shell.out.push(b'\n');
-                }
-                return Ok(i32::from(!shell.entered(path)));
-            }
-        }
-    }
-    match shell.change_dir(&target, physical) {
+    match shell.go_to(&target, physical) {
         Ok(path) => {
             if print {
                 shell.out.extend_from_slice(&path);
@@ -297,7 +313,7 @@ pub fn pushd(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
         shell.print_dirs(false, false, false);
         return Ok(0);
     }
-    match shell.change_dir(&word, false) {
+    match shell.go_to(&word, shell.st.opts.physical) {
         Ok(path) => {
             shell.entered(path);
             shell.st.dirs = Rc::new(all);
@@ -316,7 +332,7 @@ pub fn pushd(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
 fn enter_stack(shell: &mut Shell, name: &str, mut all: Vec<Vec<u8>>, stay: bool) -> Run<i32> {
     let top = all.remove(0);
     if !stay {
-        match shell.change_dir(&top, false) {
+        match shell.change_dir(&top, shell.st.opts.physical) {
             Ok(path) => {
                 shell.entered(path);
             }

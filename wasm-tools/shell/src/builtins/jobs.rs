@@ -344,7 +344,7 @@ pub fn kill(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
             let Some(name) = words.get(1) else {
                 let shown = String::from_utf8_lossy(first).into_owned();
                 shell.builtin_error("kill", &format!("{shown}: option requires an argument"));
-                return Ok(2);
+                return Ok(1);
             };
             match os::parse_signal(&String::from_utf8_lossy(name)) {
                 Some(n) => signal = n,

@@ -9,7 +9,7 @@ pub mod declare;
 mod dirs;
 mod getopts;
 mod history;
-mod jobs;
+pub mod jobs;
 mod limits;
 mod mapfile;
 mod options;

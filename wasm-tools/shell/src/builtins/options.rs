@@ -11,6 +11,9 @@ impl Shell {
             return false;
         };
         *slot = on;
+        if name == b"posix" {
+            self.set_posix(on);
+        }
         if self
             .st
             .vars
@@ -34,6 +37,20 @@ impl Shell {
             }
         }
         true
+    }
+
+    /// POSIX mode, and the options that come with it.
+    pub fn set_posix(&mut self, on: bool) {
+        self.st.opts.posix = on;
+        let interactive = self.interactive;
+        let shopts = Rc::make_mut(&mut self.st.shopts);
+        shopts.expand_aliases = on || interactive;
+        shopts.shift_verbose = on;
+        if on {
+            shopts.interactive_comments = true;
+            shopts.sourcepath = true;
+            shopts.inherit_errexit = true;
+        }
     }
 
     fn print_options(&mut self, commands: bool) {

@@ -161,7 +161,8 @@ impl Shell {
                 }
                 continue;
             };
-            let mut n = match e.text.literal().and_then(crate::arith::integer) {
+            let plain = |text: &&[u8]| !text.starts_with(b"0") || *text == b"0";
+            let mut n = match e.text.literal().filter(plain).and_then(crate::arith::integer) {
                 Some(n) => n,
                 None => {
                     // The expression sees the elements assigned so far.

@@ -181,7 +181,10 @@ impl Shell {
                 .and_then(|n| i32::try_from(n).ok())
                 .is_some_and(os::isatty),
             b'o' => self.st.opts.is_set(text) == Some(true),
-            b'R' => self.st.vars.get(text).is_some_and(|v| v.has(attr::NAMEREF)),
+            b'R' => {
+                let var = self.st.vars.get(text);
+                var.is_some_and(|v| v.has(attr::NAMEREF) && !matches!(v.value, Value::Unset))
+            }
             b'v' => self.is_variable_set(text).unwrap_or(false),
             _ => false,
         }

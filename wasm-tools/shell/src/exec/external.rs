@@ -6,6 +6,9 @@ use crate::shell::{Run, Shell, Unwind};
 use crate::state::vars::{Value, attr};
 use std::rc::Rc;
 
+/// PATH of `command -p`.
+const STANDARD_PATH: &[u8] = b"/bin:/usr/bin:/sbin:/usr/sbin:/etc:/usr/etc";
+
 const SIGINT: i32 = 2;
 const SIGPIPE: i32 = 13;
 const SIGTERM: i32 = 15;
@@ -34,11 +37,16 @@ impl Shell {
         self.flush_out();
         // The words of its redirections are expanded as in the child: nothing of them stays.
         let (vars, env) = (self.st.vars.clone(), self.env_cache.clone());
+        let last_background = self.st.last_background;
         let redirected = self.redirect_all(command.redirects);
         (self.st.vars, self.env_cache) = (vars, env);
-        let saved = match redirected? {
-            Ok(saved) => saved,
-            Err(()) => return Ok(1),
+        self.st.last_background = last_background;
+        let saved = match redirected {
+            Ok(Ok(saved)) => saved,
+            Ok(Err(())) => return Ok(1),
+            // What ends a shell ends that child only.
+            Err(Unwind::Exit(status)) => return Ok(status),
+            Err(unwind) => return Err(unwind),
         };
         let mut ended = None;
         let result = match self.push_assignments(command.assigns) {
@@ -231,7 +239,9 @@ impl Shell {
         if name.is_empty() {
             return None;
         }
-        if let Some((path, _)) = self.st.hash.get(name) {
+        if !self.standard_path
+            && let Some((path, _)) = self.st.hash.get(name)
+        {
             let path = path.clone();
             if self.st.opts.hashall
                 && let Some((_, hits)) = Rc::make_mut(&mut self.st.hash).get_mut(name)
@@ -254,7 +264,11 @@ impl Shell {
 
     /// The same; `all` goes on after the first.
     pub fn search_path_in(&mut self, name: &[u8], all: bool) -> Vec<Vec<u8>> {
-        let path = self.get_scalar(b"PATH").unwrap_or_default();
+        let path = if self.standard_path {
+            STANDARD_PATH.to_vec()
+        } else {
+            self.get_scalar(b"PATH").unwrap_or_default()
+        };
         let mut found = Vec::new();
         let mut fallback = None;
         for dir in path.split(|&c| c == b':') {
@@ -279,6 +293,15 @@ impl Shell {
             found.extend(fallback);
         }
         found
+    }
+
+    /// A path from the root.
+    fn absolute(&self, path: &[u8]) -> Vec<u8> {
+        if path.starts_with(b"/") {
+            return path.to_vec();
+        }
+        let rest = path.strip_prefix(b"./").unwrap_or(path);
+        [&self.st.cwd[..], b"/", rest].concat()
     }
 
     /// PATH was assigned: remembered places are void.
@@ -374,8 +397,13 @@ impl Shell {
         };
         if argv.is_empty() {
             self.keep_redirects(saved);
-            for assign in command.assigns {
-                self.run_assign(assign)?;
+            // They stay where exec is a special builtin in that, too.
+            if self.st.opts.posix {
+                for assign in command.assigns {
+                    self.run_assign(assign)?;
+                }
+            } else if self.push_assignments(command.assigns)? {
+                self.pop_scope();
             }
             return Ok(0);
         }
@@ -400,9 +428,7 @@ impl Shell {
                 if login {
                     words[0].insert(0, b'-');
                 }
-                let mut env = if clear {
-                    Vec::new()
-                } else if self.st.subshell <= self.st.substitutions {
+                let mut env = if self.st.subshell <= self.st.substitutions {
                     self.environment_one_level_up()
                 } else {
                     self.environment_block().to_vec()
@@ -410,6 +436,9 @@ impl Shell {
                 env.extend_from_slice(b"_=");
                 env.extend_from_slice(&path);
                 env.push(0);
+                if clear {
+                    env.clear();
+                }
                 self.flush_out();
                 // In a subshell that runs in place, the process is not the subshell's own: start, wait, leave.
                 let error = if self.in_place > 0 {
@@ -438,18 +467,26 @@ impl Shell {
                     126
                 };
                 let reason = spawn_message(error, &path);
+                let full = self.absolute(&path);
                 match error {
                     Errno::EPERM => NotStarted::BY_POLICY,
-                    _ => NotStarted {
-                        message: [b"exec: ", program.as_slice(), b": ", reason.as_bytes()].concat(),
-                        status,
-                    },
+                    _ => {
+                        let message = [&full[..], b": ", reason.as_bytes()].concat();
+                        // What is there is named twice.
+                        let message = if error == Errno::EACCES {
+                            self.error_bytes(&message);
+                            [b"exec: ", &full[..], b": cannot execute: ", reason.as_bytes()].concat()
+                        } else {
+                            message
+                        };
+                        NotStarted { message, status }
+                    }
                 }
             }
         };
         self.say_failure(&failure);
         self.undo_redirects(saved);
-        if self.st.shopts.execfail {
+        if self.st.shopts.execfail && self.st.subshell == 0 {
             return Ok(failure.status);
         }
         Err(Unwind::Exit(failure.status))

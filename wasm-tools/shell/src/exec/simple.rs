@@ -132,7 +132,10 @@ impl Shell {
                 Rc::from(last.as_slice())
             }
         });
-        let result = if let Some(function) = self.function_named(name) {
+        let result = if name.starts_with(b"%") && self.st.subshell == 0 {
+            // A job's name is a command that brings it to the foreground.
+            builtins::jobs::fg(self, &[b"fg".to_vec(), name.clone()])
+        } else if let Some(function) = self.function_named(name) {
             self.run_function_command(&function.def, command)
         } else if let Some(builtin) = self.builtin_named(name) {
             self.run_builtin_command(builtin, command)

@@ -126,7 +126,9 @@ impl Shell {
             }
             Err(Unwind::Break(_) | Unwind::Continue(_)) => self.st.status,
         };
-        self.st.status = status;
+        if self.fatal_signal.is_none() {
+            self.st.status = status;
+        }
         if self.fatal_signal.is_some() && self.in_place > 0 {
             // What ends is the environment around this one.
             return status;
@@ -142,6 +144,10 @@ impl Shell {
         } else {
             None
         };
+        // After a signal, `$?` is still that of the last command.
+        if fatal.is_none() {
+            self.st.status = status;
+        }
         let status = self.run_exit_trap(status);
         if let Some(signal) = fatal {
             self.die_of(signal);

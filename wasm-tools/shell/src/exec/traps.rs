@@ -38,7 +38,9 @@ impl Shell {
         let (line, source) = (self.st.line, self.st.source.clone());
         let substitution = self.substitution_status;
         let argument = self.st.last_argument.clone();
+        let outer = self.trap_status.replace(status);
         let result = self.run_text(action.to_vec(), line, source);
+        self.trap_status = outer;
         self.st.line = line;
         self.st.status = status;
         self.st.pipe_status = pipe_status;
@@ -50,7 +52,7 @@ impl Shell {
         }
     }
 
-    /// Runs the EXIT trap once; the status to end with.
+    /// Runs the EXIT trap once, with `$?` as it is; the status to end with.
     pub fn run_exit_trap(&mut self, status: i32) -> i32 {
         if self.exit_trap_done {
             return status;
@@ -62,13 +64,16 @@ impl Shell {
         if action.is_empty() {
             return status;
         }
-        self.st.status = status;
+        let outer = self.trap_status.replace(self.st.status);
+        self.in_exit_trap = true;
         let errexit_off = std::mem::replace(&mut self.st.errexit_off, 0);
         // BASH_COMMAND stays the command that ended the shell.
         self.st.in_trap = true;
         let source = self.st.source.clone();
         let result = self.run_text(action.to_vec(), 1, source);
         self.st.errexit_off = errexit_off;
+        self.in_exit_trap = false;
+        self.trap_status = outer;
         match result {
             Err(Unwind::Exit(status) | Unwind::Return(status)) => status,
             _ => status,

@@ -108,6 +108,13 @@ impl Field {
     }
 }
 
+/// A state of a builder.
+pub struct Mark {
+    elements: usize,
+    length: usize,
+    started: bool,
+}
+
 /// Collects fields.
 #[derive(Debug)]
 pub struct Builder {
@@ -120,6 +127,8 @@ pub struct Builder {
     split: bool,
     /// Literal text is split as well: it is the word of an unquoted `${x:-word}`.
     split_literals: bool,
+    /// How many elements of quoted lists there were.
+    elements: usize,
     /// The word is assigned: lists that an operator changed are joined by IFS.
     assigned: bool,
 }
@@ -134,6 +143,7 @@ impl Builder {
             after_blank: false,
             split,
             split_literals: false,
+            elements: 0,
             assigned: false,
         }
     }
@@ -162,6 +172,28 @@ impl Builder {
     /// Sets that; the old value.
     pub fn set_split_literals(&mut self, on: bool) -> bool {
         std::mem::replace(&mut self.split_literals, on && self.split)
+    }
+
+    /// An element of a quoted list.
+    pub fn push_element(&mut self, text: &[u8]) {
+        self.elements += 1;
+        self.push_quoted(text);
+    }
+
+    /// What tells whether quotes around a list made anything.
+    pub fn mark(&self) -> Mark {
+        Mark {
+            elements: self.elements,
+            length: self.current.text.len(),
+            started: self.started,
+        }
+    }
+
+    /// Quotes around a list without elements, and without other text, make no field.
+    pub fn drop_empty(&mut self, mark: &Mark) {
+        if self.elements == mark.elements && self.current.text.len() == mark.length {
+            self.started = mark.started;
+        }
     }
 
     pub fn push_quoted(&mut self, text: &[u8]) {

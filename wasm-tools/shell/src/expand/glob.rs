@@ -3,6 +3,7 @@
 use crate::os;
 use crate::pattern::{Pattern, has_magic};
 use crate::shell::Shell;
+use std::rc::Rc;
 
 /// Directory levels that `**` descends.
 const MAX_LEVELS: usize = 200;
@@ -10,7 +11,7 @@ const MAX_LEVELS: usize = 200;
 impl Shell {
     /// The paths a pattern matches, sorted.
     pub fn glob(&mut self, pattern: &[u8]) -> Vec<Vec<u8>> {
-        let mut walker = Walker {
+        let walker = Walker {
             extglob: self.st.shopts.extglob,
             fold: self.st.shopts.nocaseglob,
             dotglob: self.st.shopts.dotglob,
@@ -18,9 +19,6 @@ impl Shell {
             skip_dots: self.st.shopts.globskipdots,
         };
         let ignore = self.get_scalar(b"GLOBIGNORE").filter(|v| !v.is_empty());
-        if ignore.is_some() {
-            walker.dotglob = true;
-        }
         let mut found = walker.expand(pattern);
         if let Some(ignore) = ignore {
             // A star does not cross slashes: patterns and paths are compared component by component.
@@ -45,6 +43,15 @@ impl Shell {
         found.dedup();
         found
     }
+
+    /// GLOBIGNORE was set or unset: with patterns in it, names that begin with a dot match.
+    pub fn globignore_changed(&mut self) {
+        let dotglob = match self.plain_scalar(b"GLOBIGNORE") {
+            None => false,
+            Some(patterns) => self.st.shopts.dotglob || !patterns.is_empty(),
+        };
+        Rc::make_mut(&mut self.st.shopts).dotglob = dotglob;
+    }
 }
 
 struct Walker {
@@ -60,13 +67,16 @@ impl Walker {
         let components = split(pattern);
         let mut prefixes: Vec<Vec<u8>> = vec![Vec::new()];
         let mut rest = components.as_slice();
+        let mut searched = false;
         if pattern.starts_with(b"/") {
             let slashes = pattern.iter().take_while(|&&c| c == b'/').count();
             prefixes[0] = pattern[..slashes].to_vec();
         }
-        while let Some((component, tail)) = rest.split_first() {
+        while let Some(((component, slashes), tail)) = rest.split_first() {
             let last = tail.is_empty();
             rest = tail;
+            // Several slashes stay where nothing was looked for yet.
+            let slash = b"/".repeat(if searched { 1 } else { *slashes });
             if component.is_empty() {
                 // A trailing slash: only directories.
                 prefixes.retain(|p| os::is_dir(p));
@@ -79,12 +89,14 @@ impl Walker {
             }
             let mut next = Vec::new();
             if self.globstar && component == b"**" {
+                searched = true;
                 for prefix in &prefixes {
                     self.star_star(prefix, last, &mut next);
                 }
             } else if has_magic(component, self.extglob) || self.fold && component.iter().any(u8::is_ascii_alphabetic) {
+                searched = true;
                 let matcher = Pattern::new(component, self.extglob, self.fold);
-                let leading_dot = component.first() == Some(&b'.') || component.starts_with(b"\\.");
+                let leading_dot = matches_dot(component, self.extglob);
                 for prefix in &prefixes {
                     let mut entries = os::read_dir(prefix);
                     if leading_dot && !self.skip_dots {
@@ -121,7 +133,7 @@ impl Walker {
                             next.push(path);
                         }
                     } else {
-                        path.push(b'/');
+                        path.extend_from_slice(&slash);
                         next.push(path);
                     }
                 }
@@ -193,8 +205,35 @@ fn split_list(text: &[u8]) -> Vec<Vec<u8>> {
     out
 }
 
-/// Splits at slashes that are not escaped or inside brackets that close.
-fn split(pattern: &[u8]) -> Vec<Vec<u8>> {
+/// Whether a pattern says by itself that a name begins with a dot; of extended ones, an alternative has to.
+fn matches_dot(pattern: &[u8], extglob: bool) -> bool {
+    let extended = extglob && matches!(pattern, [b'?' | b'*' | b'+' | b'@' | b'!', b'(', ..]);
+    if !extended {
+        return pattern.starts_with(b".") || pattern.starts_with(b"\\.");
+    }
+    let mut depth = 0;
+    let mut from = 2;
+    for (i, &c) in pattern.iter().enumerate().skip(1) {
+        match c {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 || depth == 1 && c == b'|' {
+            if matches_dot(&pattern[from..i], extglob) {
+                return true;
+            }
+            from = i + 1;
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    false
+}
+
+/// Splits at slashes that are not escaped; each component with the number of slashes behind it.
+fn split(pattern: &[u8]) -> Vec<(Vec<u8>, usize)> {
     let start = pattern.iter().position(|&c| c != b'/').unwrap_or(pattern.len());
     let mut components = Vec::new();
     let mut current = Vec::new();
@@ -202,10 +241,9 @@ fn split(pattern: &[u8]) -> Vec<Vec<u8>> {
     while i < pattern.len() {
         match pattern[i] {
             b'/' => {
-                components.push(std::mem::take(&mut current));
-                while pattern.get(i + 1) == Some(&b'/') {
-                    i += 1;
-                }
+                let slashes = pattern[i..].iter().take_while(|&&c| c == b'/').count();
+                components.push((std::mem::take(&mut current), slashes));
+                i += slashes - 1;
             }
             b'\\' if i + 1 < pattern.len() => {
                 current.extend_from_slice(&pattern[i..i + 2]);
@@ -215,7 +253,7 @@ fn split(pattern: &[u8]) -> Vec<Vec<u8>> {
         }
         i += 1;
     }
-    components.push(current);
+    components.push((current, 0));
     components
 }
 

@@ -248,6 +248,21 @@ impl Shell {
         }
     }
 
+    /// Evaluates a subscript that is still text: what stands in single quotes is no number.
+    pub fn eval_subscript_text(&mut self, text: &[u8]) -> Run<i64> {
+        if !text.iter().any(|c| matches!(c, b'"' | b'\\' | b'$' | b'`')) {
+            return self.eval_inner(text);
+        }
+        let mut parser = crate::parse::Parser::new(text.to_vec(), self.st.line, self.st.source.clone());
+        match parser.arithmetic_word() {
+            Ok(word) => {
+                let text = self.expand_arith_text(&word)?;
+                self.eval_inner(&text)
+            }
+            Err(_) => self.eval_inner(text),
+        }
+    }
+
     /// Expands text as the body of a here-document; for prompts.
     pub fn expand_text(&mut self, text: &[u8]) -> Run<Vec<u8>> {
         let mut parser = crate::parse::Parser::new(text.to_vec(), self.st.line, self.st.source.clone());
@@ -279,12 +294,16 @@ impl Shell {
             Part::Lit(text) => out.push_literal(text),
             Part::Quoted(text) => out.push_quoted(text),
             Part::Double(parts) => {
-                // `"$@"` without arguments makes no field; everything else in quotes does.
+                // Quotes make a field, unless all that they hold is `"$@"` without arguments.
                 let only_lists = !parts.is_empty() && parts.iter().all(is_list);
+                let mark = out.mark();
                 if !only_lists {
                     out.push_quoted(b"");
                 }
                 self.expand_parts(parts, true, out)?;
+                if !only_lists && parts.iter().any(is_list) {
+                    out.drop_empty(&mark);
+                }
             }
             Part::Tilde(name) => {
                 let text = self.tilde(name);

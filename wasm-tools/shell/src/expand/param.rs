@@ -131,7 +131,7 @@ impl Shell {
                 if i > 0 {
                     out.break_field(true);
                 }
-                out.push_quoted(value);
+                out.push_element(value);
             } else {
                 if i > 0 && separator.is_empty() {
                     out.break_field(false);
@@ -145,7 +145,7 @@ impl Shell {
     }
 
     fn bad_substitution(&mut self, param: &Param) -> Unwind {
-        self.error_bytes(&[b"${", &param.raw[..], b"}: bad substitution"].concat());
+        self.error_bytes(&[&param.raw[..], b": bad substitution"].concat());
         self.give_up()
     }
 
@@ -153,25 +153,6 @@ impl Shell {
     pub fn unbound(&mut self, name: &str) -> Unwind {
         self.error(&format!("{name}: unbound variable"));
         self.fatal_expansion()
-    }
-
-    fn param_label(&self, name: &ParamName, index: Option<&Subscript>) -> String {
-        let mut label = match name {
-            ParamName::Var(name) => String::from_utf8_lossy(name).into_owned(),
-            ParamName::Positional(n) => n.to_string(),
-            ParamName::Special(c) => (*c as char).to_string(),
-        };
-        match index {
-            None => {}
-            Some(Subscript::At) => label.push_str("[@]"),
-            Some(Subscript::Star) => label.push_str("[*]"),
-            Some(Subscript::Expr(e)) => {
-                label.push('[');
-                label.push_str(&String::from_utf8_lossy(&e.text.raw));
-                label.push(']');
-            }
-        }
-        label
     }
 
     /// The value with its operator applied; `None` when the builder was filled already.
@@ -239,9 +220,11 @@ impl Shell {
             };
             if unset {
                 let label = if param.indirect {
-                    format!("!{}", self.param_label(&param.name, param.index.as_ref()))
+                    format!("!{}", param_label(&param.name, param.index.as_ref()))
+                } else if param.braced || matches!(name, ParamName::Var(_)) {
+                    param_label(name, index)
                 } else {
-                    self.param_label(name, index)
+                    format!("${}", param_label(name, index))
                 };
                 return Err(self.unbound(&label));
             }
@@ -259,7 +242,11 @@ impl Shell {
         match (op, name, index) {
             (ParamOp::Length, ParamName::Special(b'@' | b'*'), None) => number(self.st.positional.len()),
             (ParamOp::Length, ParamName::Var(name), Some(Subscript::At | Subscript::Star)) => {
-                number(self.get_var(name).map_or(0, |v| v.count()))
+                let var = self.get_var(name);
+                if self.st.opts.nounset && var.as_deref().is_none_or(|v| !v.is_set()) {
+                    return Err(self.unbound(&String::from_utf8_lossy(name)));
+                }
+                number(var.map_or(0, |v| v.count()))
             }
             (ParamOp::Length, ParamName::Var(name), None) => match self.plain_scalar(name) {
                 Some(text) => number(char_count(text)),
@@ -272,9 +259,9 @@ impl Shell {
                 };
                 match &var.value {
                     Value::Scalar(text) if var.attrs & (attr::DYNAMIC | attr::NAMEREF) == 0 => {
-                        let offset = self.eval_arith(offset)?;
+                        let offset = self.eval_bound(name, index, offset)?;
                         let length = match length {
-                            Some(arith) => Some((self.eval_arith(arith)?, &**arith)),
+                            Some(arith) => Some((self.eval_bound(name, index, arith)?, &**arith)),
                             None => None,
                         };
                         self.slice_text(text, offset, length).map(Some)
@@ -389,7 +376,7 @@ impl Shell {
             self.error_bytes(&[name, b": bad array subscript"].concat());
             return Err(self.give_up());
         }
-        let n = self.eval_arith(subscript).map_err(Unwind::to_top)?;
+        let n = self.eval_subscript(subscript)?;
         match var {
             Some(var) => Ok(self.element_at(target, &var, n)),
             None => Ok(None),
@@ -423,7 +410,7 @@ impl Shell {
                 if self.param_var(&param.name).is_some_and(|v| v.is_array()) {
                     return Ok(Indirect::Value(Val::Unset));
                 }
-                let label = self.param_label(&param.name, param.index.as_ref());
+                let label = param_label(&param.name, param.index.as_ref());
                 self.error(&format!("{label}: invalid indirect expansion"));
                 return Err(self.give_up());
             }
@@ -492,7 +479,7 @@ impl Shell {
             b'=' if set => Ok(Some(value)),
             b'=' => {
                 let ParamName::Var(var) = name else {
-                    let label = self.param_label(name, index);
+                    let label = param_label(name, index);
                     self.error(&format!("${label}: cannot assign in this way"));
                     return Err(self.give_up());
                 };
@@ -522,7 +509,7 @@ impl Shell {
                 } else {
                     self.expand_single(word)?
                 };
-                let label = self.param_label(&param.name, param.index.as_ref());
+                let label = param_label(&param.name, param.index.as_ref());
                 let label = if param.indirect { format!("!{label}") } else { label };
                 let mut message = label.into_bytes();
                 message.extend_from_slice(b": ");
@@ -691,6 +678,15 @@ impl Shell {
         }))
     }
 
+    fn is_scalar(&mut self, name: &ParamName) -> bool {
+        matches!(name, ParamName::Var(name) if self.get_var(name).is_some_and(|v| matches!(v.value, Value::Scalar(_))))
+    }
+
+    /// Evaluates an offset or a length, whose errors name the parameter.
+    fn eval_bound(&mut self, name: &ParamName, index: Option<&Subscript>, arith: &Arith) -> Run<i64> {
+        self.eval_arith_with(arith, || param_label(name, index) + ": ")
+    }
+
     fn slice_text(&mut self, text: &[u8], offset: i64, length: Option<(i64, &Arith)>) -> Run<Val> {
         let count = char_count(text) as i64;
         let start = if offset < 0 { count + offset } else { offset };
@@ -724,14 +720,16 @@ impl Shell {
         offset: &Arith,
         length: Option<&Arith>,
     ) -> Run<Val> {
-        let offset = self.eval_arith(offset)?;
+        let offset = self.eval_bound(name, index, offset)?;
         let length = match length {
-            Some(arith) => Some((self.eval_arith(arith)?, arith)),
+            Some(arith) => Some((self.eval_bound(name, index, arith)?, arith)),
             None => None,
         };
         match value {
             Val::Unset => Ok(Val::Unset),
             Val::One(text) => self.slice_text(&text, offset, length),
+            // A scalar's `[@]` is its text here.
+            Val::Many { values, .. } if self.is_scalar(name) => self.slice_text(&values.concat(), offset, length),
             Val::Many { values, star } => {
                 // A start behind the end comes before the length.
                 let special = matches!(name, ParamName::Special(_));
@@ -804,6 +802,14 @@ impl Shell {
         }
     }
 
+    /// The number that a subscript is.
+    fn eval_subscript(&mut self, subscript: &Arith) -> Run<i64> {
+        if subscript.text.raw.contains(&b'\'') {
+            return self.eval_subscript_text(&subscript.text.raw);
+        }
+        self.eval_arith(subscript).map_err(Unwind::to_top)
+    }
+
     /// A subscript as the key that `assign` takes: expanded for associative arrays, else the number's text.
     pub fn subscript_key(&mut self, name: &[u8], subscript: &Arith) -> Run<Vec<u8>> {
         let place;
@@ -830,7 +836,7 @@ impl Shell {
             self.error_bytes(&[name, b"[]: bad array subscript"].concat());
             return Err(self.give_up());
         }
-        Ok(decimal(self.eval_arith(subscript).map_err(Unwind::to_top)?))
+        Ok(decimal(self.eval_subscript(subscript)?))
     }
 
     /// The variable of a parameter name, for its attributes.
@@ -878,7 +884,7 @@ fn push_each<'v>(values: impl Iterator<Item = &'v Vec<u8>>, out: &mut Builder) {
         if i > 0 {
             out.break_field(true);
         }
-        out.push_quoted(value);
+        out.push_element(value);
     }
 }
 
@@ -949,4 +955,24 @@ fn joins_by_ifs(param: &Param, quoted: bool) -> bool {
         ParamOp::Replace { .. } | ParamOp::Slice { .. } => quoted || param.index.is_some(),
         _ => false,
     }
+}
+
+/// How messages name a parameter.
+fn param_label(name: &ParamName, index: Option<&Subscript>) -> String {
+    let mut label = match name {
+        ParamName::Var(name) => String::from_utf8_lossy(name).into_owned(),
+        ParamName::Positional(n) => n.to_string(),
+        ParamName::Special(c) => (*c as char).to_string(),
+    };
+    match index {
+        None => {}
+        Some(Subscript::At) => label.push_str("[@]"),
+        Some(Subscript::Star) => label.push_str("[*]"),
+        Some(Subscript::Expr(e)) => {
+            label.push('[');
+            label.push_str(&String::from_utf8_lossy(&e.text.raw));
+            label.push(']');
+        }
+    }
+    label
 }

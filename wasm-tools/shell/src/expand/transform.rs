@@ -11,7 +11,7 @@ use crate::state::vars::Value;
 impl Shell {
     pub(super) fn transform(&mut self, op: u8, name: &ParamName, index: Option<&Subscript>, value: Val) -> Run<Val> {
         match op {
-            b'a' => return Ok(self.attributes_of(name, index, value)),
+            b'a' => return Ok(self.attributes_of(name, value)),
             b'A' => return Ok(self.assignment_of(name, index, value)),
             b'K' | b'k' => return Ok(self.key_values(op == b'k', name, index, value)),
             _ => {}
@@ -40,17 +40,16 @@ impl Shell {
         })
     }
 
-    fn attributes_of(&mut self, name: &ParamName, index: Option<&Subscript>, value: Val) -> Val {
+    fn attributes_of(&mut self, name: &ParamName, value: Val) -> Val {
         let letters = self
             .param_var(name)
             .map_or(Vec::new(), |v| crate::builtins::declare::letters(&v));
-        match (index, value) {
-            (Some(Subscript::At | Subscript::Star), Val::Many { values, star }) => Val::Many {
+        match value {
+            Val::Many { values, star } => Val::Many {
                 values: values.iter().map(|_| letters.clone()).collect(),
                 star,
             },
-            (None, _) if matches!(name, ParamName::Special(_)) => Val::Unset,
-            (_, _) => Val::One(letters),
+            _ => Val::One(letters),
         }
     }
 

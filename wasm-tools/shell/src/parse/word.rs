@@ -1,7 +1,7 @@
 //! Words: quoting, substitutions, tildes, and the texts inside `${…}`, `$(( ))` and here-documents.
 
 use super::{Parser, Result, ansi_c, is_meta, is_name_char, is_name_start};
-use crate::ast::{Arith, CmdSub, Part, Subscript, Word};
+use crate::ast::{Arith, CmdSub, ParamOp, Part, Subscript, Word};
 use std::rc::Rc;
 
 /// Where unquoted text ends.
@@ -84,6 +84,8 @@ impl Parser<'_> {
 
     /// Reads unquoted text with everything that may be in it.
     pub(super) fn parts(&mut self, stop: Stop) -> Result<(Vec<Part>, bool)> {
+        self.cur();
+        let start = self.pos;
         let mut parts = Vec::new();
         let mut lit = Vec::new();
         let mut braces = false;
@@ -222,6 +224,7 @@ impl Parser<'_> {
             return Err(self.unclosed(")", line));
         }
         flush(&mut lit, &mut parts);
+        self.explain_bad(&mut parts, start);
         self.in_assignment = in_assignment;
         Ok((parts, braces))
     }
@@ -255,6 +258,7 @@ impl Parser<'_> {
             self.tilde_into(&mut lit, &mut parts, false);
             flush(&mut lit, &mut parts);
         }
+        self.explain_bad(&mut parts, start);
         let braces = parts
             .iter()
             .any(|part| matches!(part, Part::Lit(text) if text.contains(&b'{')));
@@ -433,6 +437,7 @@ impl Parser<'_> {
 
     /// Reads text as in double quotes, up to but not including what ends it.
     pub(super) fn double_parts(&mut self, stop: DoubleStop) -> Result<Vec<Part>> {
+        let start = self.pos;
         let mut parts = Vec::new();
         let mut lit = Vec::new();
         let mut parens = 0usize;
@@ -509,8 +514,10 @@ impl Parser<'_> {
                 }
                 b'"' if arithmetic => self.pos += 1,
                 b'\'' if arithmetic => {
-                    let text = self.single_quoted()?;
-                    lit.extend_from_slice(&text);
+                    // They stay, for keys of associative arrays; elsewhere they are an error.
+                    let start = self.pos;
+                    self.single_quoted()?;
+                    lit.extend_from_slice(&self.buf[start..self.pos]);
                 }
                 _ => {
                     if arithmetic {
@@ -535,7 +542,19 @@ impl Parser<'_> {
             }
         }
         flush_quoted(&mut lit, &mut parts);
+        self.explain_bad(&mut parts, start);
         Ok(parts)
+    }
+
+    /// The text around an expansion that is not valid is what its message shows.
+    fn explain_bad(&self, parts: &mut [Part], start: usize) {
+        for part in parts {
+            if let Part::Param(param) = part
+                && matches!(param.op, ParamOp::Bad)
+            {
+                param.raw = self.buf[start..self.pos].into();
+            }
+        }
     }
 
     /// At a `$`: whether it begins `$'…'` or `$"…"` among what is quoted. In `"${x:-…}"` it does.
@@ -824,6 +843,11 @@ impl Parser<'_> {
             raw: self.buf[..self.pos].into(),
             braces: false,
         })
+    }
+
+    /// The whole text as an arithmetic expression before its expansion.
+    pub fn arithmetic_word(&mut self) -> Result<Word> {
+        Ok(self.arith_text(DoubleStop::OldArith)?.text)
     }
 
     /// The whole text as the body of a here-document.

@@ -128,7 +128,7 @@ impl Shell {
             name
         };
         let Some(var) = self.get_var(name) else {
-            self.eval_inner(index)?;
+            self.eval_subscript_text(index)?;
             return Ok(None);
         };
         match &var.value {
@@ -137,12 +137,11 @@ impl Shell {
                 Ok(array.get(&key).cloned())
             }
             _ => {
-                let text = self.unquote_key(index)?;
-                if text.is_empty() {
+                if index.is_empty() {
                     self.error_bytes(&[name, b": bad array subscript"].concat());
                     return Ok(None);
                 }
-                let n = self.eval_inner(&text)?;
+                let n = self.eval_subscript_text(index)?;
                 Ok(self.element_at(name, &var, n))
             }
         }
@@ -164,7 +163,11 @@ impl Shell {
                 };
                 array.get(&n).cloned()
             }
-            Value::Scalar(text) if n == 0 || n == -1 => Some(text.clone()),
+            Value::Scalar(text) if n == 0 => Some(text.clone()),
+            Value::Scalar(_) if n < 0 => {
+                self.error_bytes(&[name, b": bad array subscript"].concat());
+                None
+            }
             _ => None,
         }
     }
@@ -282,15 +285,16 @@ impl Shell {
         let key = match index {
             Some(index) if is_assoc => Some(Key::Text(index.to_vec())),
             Some(index) => {
-                let n = self.eval_inner(index)?;
+                let n = self.eval_subscript_text(index)?;
                 Some(Key::Number(self.array_index(name, n, index)?))
             }
             None if is_assoc => Some(Key::Text(b"0".to_vec())),
             None if is_array => Some(Key::Number(0)),
             None => None,
         };
+        let dynamic = (append && attrs & attr::DYNAMIC != 0).then(|| self.dynamic_value(name));
         let old = if append {
-            match (&key, self.st.vars.get(name).map(|v| &v.value)) {
+            match (&key, dynamic.as_ref().or(self.st.vars.get(name).map(|v| &v.value))) {
                 (Some(Key::Text(k)), Some(Value::Assoc(a, _))) => a.get(k).cloned(),
                 (Some(Key::Number(n)), Some(Value::Indexed(a, _))) => a.get(n).cloned(),
                 (Some(Key::Number(0)), Some(Value::Scalar(t))) => Some(t.clone()),
@@ -323,7 +327,7 @@ impl Shell {
         } else {
             self.with_attributes(attrs, old, value)?
         };
-        if self.special_assignment(name, &value) {
+        if self.special_assignment(name, key.as_ref(), &value) {
             return Ok(());
         }
         let allexport = self.st.opts.allexport;
@@ -420,7 +424,8 @@ impl Shell {
                     offset: 0,
                 };
             }
-            b"POSIXLY_CORRECT" => self.st.opts.posix = true,
+            b"POSIXLY_CORRECT" => self.set_posix(true),
+            b"GLOBIGNORE" => self.globignore_changed(),
             b"HISTSIZE" | b"HISTFILESIZE" => self.history_sizes_changed(name),
             b"LC_ALL" | b"LC_CTYPE" | b"LANG" => self.locale_changed(),
             _ => {}
@@ -454,6 +459,28 @@ impl Shell {
         {
             self.error_bytes(&[place.name.as_slice(), b": readonly variable"].concat());
             return Err(self.give_up());
+        }
+        let dynamic = self
+            .st
+            .vars
+            .get(place.name.as_slice())
+            .is_some_and(|v| v.has(attr::DYNAMIC));
+        if dynamic {
+            // Only elements can be assigned.
+            match value {
+                Value::Indexed(array, _) => {
+                    for (n, text) in array {
+                        self.special_assignment(&place.name, Some(&Key::Number(n)), &text);
+                    }
+                }
+                Value::Assoc(array, _) => {
+                    for (key, text) in array.entries() {
+                        self.special_assignment(&place.name, Some(&Key::Text(key.clone())), text);
+                    }
+                }
+                _ => {}
+            }
+            return Ok(());
         }
         let vars = Rc::make_mut(&mut self.st.vars);
         let slot = vars.entry(place.name.as_slice().into()).or_default();
@@ -524,11 +551,12 @@ impl Shell {
 
 /// Variables whose assignment does more than store a value.
 fn has_effect(name: &[u8]) -> bool {
-    matches!(name.first(), Some(b'P' | b'O' | b'L' | b'H'))
+    matches!(name.first(), Some(b'P' | b'O' | b'L' | b'H' | b'G'))
         && matches!(
             name,
             b"PATH"
                 | b"OPTIND"
+                | b"GLOBIGNORE"
                 | b"POSIXLY_CORRECT"
                 | b"HISTSIZE"
                 | b"HISTFILESIZE"
@@ -538,7 +566,8 @@ fn has_effect(name: &[u8]) -> bool {
         )
 }
 
-enum Key {
+/// Which element.
+pub enum Key {
     Text(Vec<u8>),
     Number(i64),
 }

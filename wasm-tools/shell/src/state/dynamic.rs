@@ -1,5 +1,6 @@
 //! Variables whose value is computed: RANDOM, SECONDS, LINENO, FUNCNAME and their kin.
 
+use super::access::Key;
 use super::vars::{Assoc, Indexed, Value, Var, attr};
 use crate::arith::decimal;
 use crate::os;
@@ -150,11 +151,26 @@ impl Shell {
         }
     }
 
-    /// Takes assignments to computed variables; `true` when nothing else is to be done.
-    pub fn special_assignment(&mut self, name: &[u8], value: &[u8]) -> bool {
+    /// Takes assignments to computed variables and their elements; `true` when nothing else is to be done.
+    pub fn special_assignment(&mut self, name: &[u8], key: Option<&Key>, value: &[u8]) -> bool {
         let dynamic = self.st.vars.get(name).is_some_and(|v| v.has(attr::DYNAMIC));
         if !dynamic {
             return false;
+        }
+        match key {
+            Some(Key::Text(key)) => match name {
+                b"BASH_ALIASES" => drop(Rc::make_mut(&mut self.st.aliases).insert(key.clone(), value.to_vec())),
+                b"BASH_CMDS" => drop(Rc::make_mut(&mut self.st.hash).insert(key.clone(), (value.to_vec(), 0))),
+                _ => {}
+            },
+            Some(Key::Number(n)) if name == b"DIRSTACK" => {
+                // The working directory at its top stays.
+                let index = usize::try_from(n - 1).ok();
+                if let Some(dir) = index.and_then(|i| Rc::make_mut(&mut self.st.dirs).get_mut(i)) {
+                    *dir = value.to_vec();
+                }
+            }
+            _ => {}
         }
         match name {
             b"RANDOM" => self.st.random = crate::arith::integer(value).unwrap_or(0) as u32,

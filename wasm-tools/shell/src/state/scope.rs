@@ -37,7 +37,7 @@ impl Shell {
                 }
             }
             match &*name {
-                b"PATH" | b"OPTIND" => self.after_assignment(&name, 0),
+                b"PATH" | b"OPTIND" | b"GLOBIGNORE" => self.after_assignment(&name, 0),
                 b"LC_ALL" | b"LC_CTYPE" | b"LANG" => self.locale_changed(),
                 _ => {}
             }
@@ -95,16 +95,9 @@ impl Shell {
             return true;
         }
         let scope = var.scope as usize;
+        let here = self.function_scope();
         let vars = Rc::make_mut(&mut self.st.vars);
-        if scope > 0
-            && scope
-                == self
-                    .st
-                    .scopes
-                    .iter()
-                    .rposition(|s| s.kind == ScopeKind::Function)
-                    .map_or(0, |i| i + 1)
-        {
+        if scope > 0 && (scope == here || self.st.shopts.localvar_unset) {
             // Local and unset: a later assignment stays local.
             if let Some(slot) = vars.get_mut(name) {
                 *slot = Rc::new(Var {
@@ -127,6 +120,7 @@ impl Shell {
         }
         match name {
             b"PATH" => self.path_changed(),
+            b"GLOBIGNORE" => self.globignore_changed(),
             b"LC_ALL" | b"LC_CTYPE" | b"LANG" => self.locale_changed(),
             _ => {}
         }

@@ -37,6 +37,7 @@ struct Parcel {
     source: Vec<u8>,
     line: u32,
     dirs: Vec<Vec<u8>>,
+    hash: BTreeMap<Vec<u8>, (Vec<u8>, u32)>,
     disabled: Vec<Vec<u8>>,
     loops: u32,
     errexit_off: u32,
@@ -126,6 +127,7 @@ pub fn encode(shell: &Shell, list: &List) -> Vec<u8> {
         source: st.source.to_vec(),
         line: st.line,
         dirs: st.dirs.to_vec(),
+        hash: (*st.hash).clone(),
         disabled: st.disabled.to_vec(),
         loops: st.loops,
         errexit_off: st.errexit_off,
@@ -218,6 +220,7 @@ pub fn decode(fd: os::Fd) -> Option<(Shell, List)> {
     st.source = parcel.source.into();
     st.line = parcel.line;
     st.dirs = Rc::new(parcel.dirs);
+    st.hash = Rc::new(parcel.hash);
     st.disabled = Rc::new(parcel.disabled);
     st.loops = parcel.loops;
     st.errexit_off = parcel.errexit_off;

@@ -173,6 +173,14 @@ impl Var {
         matches!(self.value, Value::Indexed(..) | Value::Assoc(..))
     }
 
+    /// Whether it was ever assigned.
+    pub fn is_set(&self) -> bool {
+        !matches!(
+            self.value,
+            Value::Unset | Value::Indexed(_, false) | Value::Assoc(_, false)
+        )
+    }
+
     /// What `$name` gives: an array's element 0.
     pub fn text(&self) -> Option<&[u8]> {
         match &self.value {
