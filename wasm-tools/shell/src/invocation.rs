@@ -136,10 +136,12 @@ fn set_options(shell: &mut Shell, request: &Request) -> Result<(), i32> {
     for (name, on) in &request.set {
         shell.set_option(name, *on);
     }
+    if shell.plain_scalar(b"BASH_COMPAT").is_some() {
+        shell.compat_changed();
+    }
     for (name, on) in &request.shopt {
-        if let Some(slot) = Rc::make_mut(&mut shell.st.shopts).by_name(name) {
-            *slot = *on;
-        }
+        // A readonly BASH_COMPAT cannot come from the environment.
+        let _ = shell.set_shopt(name, *on);
     }
     // Without a terminal there is nothing to control jobs with.
     if shell.st.opts.monitor {

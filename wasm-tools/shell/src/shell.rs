@@ -116,6 +116,8 @@ pub struct Shell {
     pub trace_fd: Fd,
     /// The EXIT trap is running or has run.
     pub exit_trap_done: bool,
+    /// `command` calls the builtin that runs: its errors end no shell.
+    pub by_command: bool,
     /// `command -p` runs: programs are looked for in the standard places.
     pub standard_path: bool,
     /// `$?` before the trap that runs, which `return` without an argument gives back.
@@ -223,6 +225,7 @@ impl Shell {
             in_place: 0,
             trace_fd: 2,
             exit_trap_done: false,
+            by_command: false,
             standard_path: false,
             trap_status: None,
             in_exit_trap: false,
@@ -307,7 +310,9 @@ impl Shell {
         default("UID", b"0", attr::READONLY | attr::INTEGER);
         default("EUID", b"0", attr::READONLY | attr::INTEGER);
         vars.insert(Rc::from(&b"IFS"[..]), Rc::new(Var::scalar(&b" \t\n"[..])));
-        vars.insert(Rc::from(&b"OPTIND"[..]), Rc::new(Var::scalar(&b"1"[..])));
+        let mut optind = Var::scalar(&b"1"[..]);
+        optind.attrs = attr::INTEGER;
+        vars.insert(Rc::from(&b"OPTIND"[..]), Rc::new(optind));
         let ppid = Var {
             value: Value::Scalar(crate::arith::decimal(i64::from(self.ppid))),
             attrs: attr::READONLY | attr::INTEGER,

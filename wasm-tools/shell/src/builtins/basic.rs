@@ -110,6 +110,7 @@ pub fn eval(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
 
 pub fn source(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     let label = String::from_utf8_lossy(&argv[0]).into_owned();
+    let fatal = !std::mem::take(&mut shell.by_command) && shell.st.opts.posix && label == ".";
     let options = match shell.builtin_options(argv, b"") {
         Ok(options) => options,
         Err(status) => return Ok(status),
@@ -164,7 +165,7 @@ pub fn source(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
             line.extend_from_slice(b": ");
             line.extend_from_slice(message.as_bytes());
             shell.error_bytes(&line);
-            if shell.st.opts.posix && label == "." {
+            if fatal {
                 return Err(Unwind::Exit(1));
             }
             return Ok(1);

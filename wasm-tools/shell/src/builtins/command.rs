@@ -189,7 +189,10 @@ fn run_without_functions(shell: &mut Shell, words: &[Vec<u8>]) -> Run<i32> {
             shell.st.opts.posix = saved;
             return result;
         }
-        return shell.call_builtin(builtin, words, None);
+        shell.by_command = true;
+        let result = shell.call_builtin(builtin, words, None);
+        shell.by_command = false;
+        return result;
     }
     shell.flush_out();
     shell.run_external_command(Prepared {

@@ -4,6 +4,7 @@ use crate::ast::{Arg, Arith, Assign, AssignValue, Element, Subscript, Word};
 use crate::parse::{Parser, is_name};
 use crate::quote;
 use crate::shell::{Run, Shell, Unwind};
+use crate::state::Function;
 use crate::state::vars::{Value, Var, attr};
 use std::rc::Rc;
 
@@ -254,7 +255,7 @@ impl Shell {
                         0
                     }
                     b'f' => {
-                        wanted.functions = true;
+                        wanted.functions |= on;
                         0
                     }
                     b'F' => {
@@ -694,8 +695,8 @@ impl Shell {
         Ok(ok)
     }
 
-    /// Prints variables as `declare` commands.
-    fn print_declarations(&mut self, filter: impl Fn(&Var) -> bool) {
+    /// Prints variables as `declare` commands, in POSIX mode as those of the builtin that shows them.
+    fn print_declarations(&mut self, command: &str, filter: impl Fn(&Var) -> bool) {
         let mut names: Vec<_> = self
             .st
             .vars
@@ -707,6 +708,13 @@ impl Shell {
         for name in names {
             if let Some(var) = self.printable(&name) {
                 let mut line = declaration(&name, &var);
+                if self.st.opts.posix && matches!(command, "export" | "readonly") {
+                    let head = line
+                        .iter()
+                        .position(|&c| c == b' ')
+                        .and_then(|i| line[i + 1..].iter().position(|&c| c == b' ').map(|j| i + 1 + j));
+                    line.splice(..head.unwrap_or(0), command.bytes());
+                }
                 line.push(b'\n');
                 self.out.extend_from_slice(&line);
             }
@@ -756,6 +764,21 @@ impl Shell {
         true
     }
 
+    /// The line that gives a function its attributes; without any, only if `always`.
+    fn print_function_attributes(&mut self, name: &[u8], function: &Function, always: bool) {
+        let attributes = [
+            (function.readonly, 'r'),
+            (function.trace, 't'),
+            (function.exported, 'x'),
+        ];
+        let letters: String = attributes.into_iter().filter_map(|(on, c)| on.then_some(c)).collect();
+        if always || !letters.is_empty() {
+            self.out.extend_from_slice(format!("declare -f{letters} ").as_bytes());
+            self.out.extend_from_slice(name);
+            self.out.push(b'\n');
+        }
+    }
+
     fn declare_functions(&mut self, command: &str, wanted: &Wanted, args: Vec<DeclArg>) -> Run<i32> {
         let flags = wanted.on & (attr::EXPORT | attr::READONLY | attr::TRACE) != 0
             || wanted.off & (attr::EXPORT | attr::READONLY | attr::TRACE) != 0;
@@ -769,21 +792,10 @@ impl Shell {
                 {
                     continue;
                 }
-                if wanted.names_only {
-                    let letters: String = [
-                        (function.readonly, 'r'),
-                        (function.trace, 't'),
-                        (function.exported, 'x'),
-                    ]
-                    .into_iter()
-                    .filter_map(|(on, c)| on.then_some(c))
-                    .collect();
-                    self.out.extend_from_slice(format!("declare -f{letters} ").as_bytes());
-                    self.out.extend_from_slice(&name);
-                    self.out.push(b'\n');
-                } else {
+                if !wanted.names_only {
                     self.print_function(&name);
                 }
+                self.print_function_attributes(&name, &function, wanted.names_only || command != "declare");
             }
             return Ok(0);
         }
@@ -793,14 +805,14 @@ impl Shell {
                 self.builtin_error(command, "cannot use `-f' to make functions");
                 return Ok(1);
             };
-            if !self.st.functions.contains_key(name.as_slice()) {
+            let Some(function) = self.st.functions.get(name.as_slice()).cloned() else {
                 if flags || command == "export" || command == "readonly" {
                     let shown = String::from_utf8_lossy(&name).into_owned();
                     self.builtin_error(command, &format!("{shown}: not a function"));
                 }
                 status = 1;
                 continue;
-            }
+            };
             if flags {
                 self.env_cache = None;
                 if let Some(function) = Rc::make_mut(&mut self.st.functions).get_mut(name.as_slice()) {
@@ -820,6 +832,9 @@ impl Shell {
                 self.out.extend_from_slice(&line);
             } else {
                 self.print_function(&name);
+                if wanted.print {
+                    self.print_function_attributes(&name, &function, false);
+                }
             }
         }
         Ok(status)
@@ -830,10 +845,7 @@ impl Shell {
         for arg in args {
             let shown = operand_text(&arg);
             let name = shown.clone().into_bytes();
-            match self
-                .printable(&name)
-                .filter(|v| !(matches!(v.value, Value::Unset) && v.attrs == 0 && v.scope == 0))
-            {
+            match self.printable(&name) {
                 Some(var) => {
                     let line = declaration(&name, &var);
                     self.out.extend_from_slice(&line);
@@ -910,7 +922,7 @@ pub fn declare(shell: &mut Shell, name: &[u8], args: Vec<DeclArg>) -> Run<i32> {
         }
         let bits = wanted.on;
         let (array, assoc) = (wanted.array, wanted.assoc);
-        shell.print_declarations(|v| {
+        shell.print_declarations(&name, |v| {
             v.attrs & bits == bits
                 && (!array || matches!(v.value, Value::Indexed(..)))
                 && (!assoc || matches!(v.value, Value::Assoc(..)))
@@ -921,6 +933,13 @@ pub fn declare(shell: &mut Shell, name: &[u8], args: Vec<DeclArg>) -> Run<i32> {
         return shell.print_named(&name, operands);
     }
     let local = shell.function_scope() > 0;
+    if wanted.array
+        && wanted.assoc
+        && let Some(operand) = operands.first()
+    {
+        let shown = operand_text(operand);
+        shell.builtin_error(&name, &format!("{shown}: cannot convert associative to indexed array"));
+    }
     let mut status = i32::from(wanted.array && wanted.assoc);
     let wanted = Wanted {
         array: wanted.array && !wanted.assoc,
@@ -1032,7 +1051,7 @@ fn attribute(shell: &mut Shell, command: &str, bit: u16, args: Vec<DeclArg>) -> 
     }
     if operands.is_empty() {
         let (array, assoc) = (wanted.array, wanted.assoc);
-        shell.print_declarations(|v| {
+        shell.print_declarations(command, |v| {
             v.has(bit)
                 && (!array || matches!(v.value, Value::Indexed(..)))
                 && (!assoc || matches!(v.value, Value::Assoc(..)))

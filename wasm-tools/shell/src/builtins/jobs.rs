@@ -1,9 +1,27 @@
 //! `jobs`, `wait`, `kill`, `disown`; and what needs a terminal.
 
 use crate::exec::jobs::Waited;
+use crate::exec::simple::Prepared;
 use crate::os::{self, Status};
 use crate::shell::{Run, Shell};
 use crate::state::jobs::Job;
+
+/// The job of that name, or a message of the builtin.
+fn named_job(shell: &mut Shell, builtin: &str, spec: &[u8]) -> Option<Job> {
+    let job = shell.st.jobs.find(spec).cloned();
+    if job.is_none() {
+        let ambiguous = shell.st.jobs.is_ambiguous(spec);
+        let text = if ambiguous {
+            spec.strip_prefix(b"%?").unwrap_or(spec)
+        } else {
+            spec
+        };
+        let shown = String::from_utf8_lossy(text).into_owned();
+        let why = if ambiguous { "ambiguous job spec" } else { "no such job" };
+        shell.builtin_error(builtin, &format!("{shown}: {why}"));
+    }
+    job
+}
 
 /// The job that `fg` and `bg` mean. Without job control there is none.
 fn controlled_job(shell: &mut Shell, argv: &[Vec<u8>]) -> Option<Job> {
@@ -12,15 +30,14 @@ fn controlled_job(shell: &mut Shell, argv: &[Vec<u8>]) -> Option<Job> {
         shell.builtin_error(&name, "no job control");
         return None;
     }
-    let spec = argv.get(1).map_or(&b"%%"[..], |w| w);
-    let job = shell.st.jobs.find(spec).cloned();
-    if job.is_none() {
-        let shown = argv
-            .get(1)
-            .map_or("current".into(), |w| String::from_utf8_lossy(w).into_owned());
-        shell.builtin_error(&name, &format!("{shown}: no such job"));
+    match argv.get(1) {
+        Some(spec) => named_job(shell, &name, spec),
+        None if shell.st.jobs.list.is_empty() => {
+            shell.builtin_error(&name, "current: no such job");
+            None
+        }
+        None => shell.st.jobs.find(b"%%").cloned(),
     }
-    job
 }
 
 /// `fg`: no job is ever stopped in the sandbox, so there is only waiting left.
@@ -69,6 +86,19 @@ pub fn jobs(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
         Ok(options) => options,
         Err(status) => return Ok(status),
     };
+    let state = options
+        .list
+        .iter()
+        .rev()
+        .map(|(l, _)| *l)
+        .find(|l| matches!(l, b'r' | b's'));
+    if options.has(b'x') {
+        if options.list.len() > 1 {
+            shell.builtin_error("jobs", "no other options allowed with `-x'");
+            return Ok(1);
+        }
+        return run_with_pids(shell, &argv[options.rest..]);
+    }
     // What has ended meanwhile was reported between commands, as in any shell that is not interactive.
     let ended: Vec<i32> = shell
         .st
@@ -102,19 +132,21 @@ pub fn jobs(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
         chosen = shell.st.jobs.list.iter().map(|j| j.pid).collect();
     }
     for spec in specs {
-        match shell.st.jobs.find(spec).map(|j| j.pid) {
-            Some(pid) => chosen.push(pid),
-            None => {
-                let shown = String::from_utf8_lossy(spec).into_owned();
-                shell.builtin_error("jobs", &format!("{shown}: no such job"));
-                status = 1;
-            }
+        match named_job(shell, "jobs", spec) {
+            Some(job) => chosen.push(job.pid),
+            None => status = 1,
         }
     }
     let count = shell.st.jobs.list.len();
     let list = shell.st.jobs.list.clone();
     for (i, job) in list.iter().enumerate() {
-        if !chosen.contains(&job.pid) || options.has(b'r') && job.status.is_some() || options.has(b's') {
+        // Nothing is ever stopped; what runs has not changed since it was last reported.
+        let wanted = match state {
+            Some(b'r') => job.status.is_none(),
+            Some(_) => false,
+            None => job.status.is_some() || !options.has(b'n'),
+        };
+        if !chosen.contains(&job.pid) || !wanted {
             continue;
         }
         let text = if options.has(b'p') {
@@ -149,6 +181,23 @@ pub fn jobs(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     Ok(status)
 }
 
+/// `jobs -x`: a command with the process groups of jobs in place of their names.
+fn run_with_pids(shell: &mut Shell, words: &[Vec<u8>]) -> Run<i32> {
+    let mut argv = words.to_vec();
+    for word in argv.iter_mut().filter(|w| w.starts_with(b"%")) {
+        if let Some(job) = shell.st.jobs.find(word) {
+            *word = crate::arith::decimal(i64::from(job.pid));
+        }
+    }
+    shell.run_prepared(Prepared {
+        simple: None,
+        argv,
+        assigns: &[],
+        redirects: &[],
+        declared: None,
+    })
+}
+
 pub fn wait(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     let options = match shell.builtin_options(argv, b"fnp:") {
         Ok(options) => options,
@@ -157,7 +206,17 @@ pub fn wait(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     shell.flush_out();
     let variable = options.value(b'p').map(<[u8]>::to_vec);
     if let Some(name) = &variable {
-        shell.unset_var(name);
+        let plain = name.split(|&c| c == b'[').next().unwrap_or_default();
+        if !crate::parse::is_name(plain) {
+            let shown = String::from_utf8_lossy(name).into_owned();
+            shell.builtin_error("wait", &format!("`{shown}': not a valid identifier"));
+            return Ok(1);
+        }
+        if plain == name.as_slice() && !shell.unset_var(name) {
+            let shown = String::from_utf8_lossy(name).into_owned();
+            shell.builtin_error("wait", &format!("{shown}: cannot unset: readonly variable"));
+            return Ok(1);
+        }
     }
     let words = &argv[options.rest..];
     let interrupted = |shell: &mut Shell, signal: i32| -> Run<i32> {
@@ -180,11 +239,9 @@ pub fn wait(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     let mut status = 0;
     for word in words {
         let pid = if word.starts_with(b"%") {
-            match shell.st.jobs.find(word).map(|j| j.pid) {
-                Some(pid) => pid,
+            match named_job(shell, "wait", word) {
+                Some(job) => job.pid,
                 None => {
-                    let shown = String::from_utf8_lossy(word).into_owned();
-                    shell.builtin_error("wait", &format!("{shown}: no such job"));
                     status = 127;
                     continue;
                 }
@@ -209,7 +266,7 @@ pub fn wait(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
                 }
                 shell.st.jobs.remove(pid);
                 if let Some(name) = &variable {
-                    shell.set_scalar(name, crate::arith::decimal(i64::from(pid)))?;
+                    shell.assign_place(name, crate::arith::decimal(i64::from(pid)))?;
                 }
             }
             Waited::Interrupted(signal) => return interrupted(shell, signal),
@@ -255,7 +312,7 @@ fn wait_next(shell: &mut Shell, words: &[Vec<u8>], variable: Option<Vec<u8>>) ->
         if let Some((pid, code)) = ended {
             shell.st.jobs.remove(pid);
             if let Some(name) = &variable {
-                shell.set_scalar(name, crate::arith::decimal(i64::from(pid)))?;
+                shell.assign_place(name, crate::arith::decimal(i64::from(pid)))?;
             }
             return Ok(code);
         }
@@ -384,12 +441,9 @@ pub fn kill(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     for word in words {
         let shown = String::from_utf8_lossy(word).into_owned();
         let pid = if word.starts_with(b"%") {
-            match shell.st.jobs.find(word).map(|j| j.pid) {
-                Some(pid) => pid,
-                None => {
-                    shell.builtin_error("kill", &format!("{shown}: no such job"));
-                    continue;
-                }
+            match named_job(shell, "kill", word) {
+                Some(job) => job.pid,
+                None => continue,
             }
         } else {
             match crate::arith::integer(word).and_then(|n| i32::try_from(n).ok()) {

@@ -61,7 +61,11 @@ pub fn mapfile(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     let delimiter = options.value(b'd').map_or(b'\n', |d| d.first().copied().unwrap_or(0));
     let trim = options.has(b't');
     let callback = options.value(b'C').map(<[u8]>::to_vec);
-    let quantum = quantum.filter(|&q| q > 0).unwrap_or(5000);
+    if quantum == Some(0) {
+        shell.builtin_error("mapfile", "0: invalid callback quantum");
+        return Ok(1);
+    }
+    let quantum = quantum.unwrap_or(5000);
     let limit = count.filter(|&n| n > 0).unwrap_or(usize::MAX);
     if origin.is_none() {
         match shell.set_array(&name, Vec::new()) {

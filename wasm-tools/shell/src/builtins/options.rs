@@ -4,6 +4,9 @@ use crate::shell::{Run, Shell};
 use crate::state::options::{SET_OPTIONS, SHOPTS, SetOptions};
 use std::rc::Rc;
 
+/// The compatibility level of this version.
+const NO_COMPAT: &[u8] = b"52";
+
 impl Shell {
     /// Sets an option of `set -o`; `false` when there is none of that name.
     pub fn set_option(&mut self, name: &[u8], on: bool) -> bool {
@@ -53,6 +56,40 @@ impl Shell {
         }
     }
 
+    /// Sets an option of `shopt`; `false` when there is none of that name.
+    pub fn set_shopt(&mut self, name: &[u8], on: bool) -> Run<bool> {
+        let Some(slot) = Rc::make_mut(&mut self.st.shopts).by_name(name) else {
+            return Ok(false);
+        };
+        let before = std::mem::replace(slot, on);
+        if let Some(level) = name.strip_prefix(b"compat")
+            && (on || before)
+        {
+            self.set_scalar(b"BASH_COMPAT", if on { level } else { NO_COMPAT }.to_vec())?;
+        }
+        Ok(true)
+    }
+
+    /// BASH_COMPAT was set or unset: one of the options that go with it is on, or none.
+    pub fn compat_changed(&mut self) {
+        let value = self.plain_scalar(b"BASH_COMPAT").unwrap_or_default().to_vec();
+        let level: &[u8] = match *value.as_slice() {
+            [] => NO_COMPAT,
+            [major, b'.', minor] => &[major, minor],
+            ref other => other,
+        };
+        let name = [b"compat", level].concat();
+        if level != NO_COMPAT && level != b"50" && level != b"51" && self.st.shopts.is_set(&name).is_none() {
+            self.error_bytes(&[b"BASH_COMPAT: ", &value[..], b": compatibility value out of range"].concat());
+        }
+        let shopts = Rc::make_mut(&mut self.st.shopts);
+        for (option, _) in SHOPTS.iter().filter(|(option, _)| option.starts_with("compat")) {
+            if let Some(slot) = shopts.by_name(option.as_bytes()) {
+                *slot = option.as_bytes() == name;
+            }
+        }
+    }
+
     fn print_options(&mut self, commands: bool) {
         for (name, _) in SET_OPTIONS {
             let on = self.st.opts.is_set(name.as_bytes()) == Some(true);
@@ -82,8 +119,7 @@ pub fn set(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
     // Check all options before any takes effect.
     let mut i = 1;
     let mut positional = None;
-    let mut changes: Vec<(Vec<u8>, bool)> = Vec::new();
-    let mut listing = Vec::new();
+    let mut changes: Vec<(Option<Vec<u8>>, bool)> = Vec::new();
     while let Some(word) = argv.get(i) {
         match word.as_slice() {
             b"+" => {}
@@ -92,8 +128,8 @@ pub fn set(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
                 break;
             }
             b"-" => {
-                changes.push((b"xtrace".to_vec(), false));
-                changes.push((b"verbose".to_vec(), false));
+                changes.push((Some(b"xtrace".to_vec()), false));
+                changes.push((Some(b"verbose".to_vec()), false));
                 if i + 1 < argv.len() {
                     positional = Some(argv[i + 1..].to_vec());
                 }
@@ -110,15 +146,15 @@ pub fn set(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
                                     shell.builtin_error("set", &format!("{shown}: invalid option name"));
                                     return Ok(2);
                                 }
-                                changes.push((name.clone(), on));
+                                changes.push((Some(name.clone()), on));
                                 i += 1;
                             }
-                            None => listing.push(!on),
+                            None => changes.push((None, on)),
                         }
                         continue;
                     }
                     match SetOptions::name_of(letter) {
-                        Some(name) => changes.push((name.as_bytes().to_vec(), on)),
+                        Some(name) => changes.push((Some(name.as_bytes().to_vec()), on)),
                         None => {
                             let sign = if on { '-' } else { '+' };
                             shell.builtin_error("set", &format!("{sign}{}: invalid option", letter as char));
@@ -135,11 +171,14 @@ pub fn set(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
         }
         i += 1;
     }
-    for commands in listing {
-        shell.print_options(commands);
-    }
     for (name, on) in changes {
-        shell.set_option(&name, on);
+        match name {
+            Some(name) => {
+                shell.set_option(&name, on);
+            }
+            // `-o` or `+o` alone lists them.
+            None => shell.print_options(!on),
+        }
     }
     if let Some(words) = positional {
         shell.st.positional = Rc::new(words.into());
@@ -212,8 +251,8 @@ pub fn shopt(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
         if set || unset {
             if of_set {
                 shell.set_option(name, set);
-            } else if let Some(slot) = Rc::make_mut(&mut shell.st.shopts).by_name(name) {
-                *slot = set;
+            } else {
+                shell.set_shopt(name, set)?;
                 if name == b"extdebug" {
                     // A debugger wants its traps everywhere.
                     shell.st.opts.functrace = set;

@@ -219,7 +219,7 @@ pub fn read(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
             Some(fd) if os::is_open(fd) => fd,
             _ => {
                 let shown = String::from_utf8_lossy(text).into_owned();
-                let message = if crate::arith::integer(text).is_some() {
+                let message = if crate::arith::integer(text).is_some_and(|n| n >= 0) {
                     format!("{shown}: invalid file descriptor: Bad file descriptor")
                 } else {
                     format!("{shown}: invalid file descriptor specification")

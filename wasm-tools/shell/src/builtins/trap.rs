@@ -18,13 +18,16 @@ fn parse(text: &[u8]) -> Option<i32> {
     }
 }
 
-fn name(signal: i32) -> String {
+fn name(signal: i32, posix: bool) -> String {
     match signal {
         TRAP_EXIT => "EXIT".into(),
         TRAP_DEBUG => "DEBUG".into(),
         TRAP_ERR => "ERR".into(),
         TRAP_RETURN => "RETURN".into(),
-        n => format!("SIG{}", os::signal_name(n).unwrap_or_else(|| n.to_string())),
+        n => {
+            let name = os::signal_name(n).unwrap_or_else(|| n.to_string());
+            if posix { name } else { format!("SIG{name}") }
+        }
     }
 }
 
@@ -44,7 +47,7 @@ fn show(shell: &mut Shell, only: Option<i32>) {
                 b"trap -- ",
                 quote::single(action).as_slice(),
                 b" ",
-                name(signal).as_bytes(),
+                name(signal, shell.st.opts.posix).as_bytes(),
                 b"\n",
             ]
             .concat();

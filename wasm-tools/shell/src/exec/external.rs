@@ -239,16 +239,13 @@ impl Shell {
         if name.is_empty() {
             return None;
         }
-        if !self.standard_path
-            && let Some((path, _)) = self.st.hash.get(name)
+        if self.st.opts.hashall
+            && !self.standard_path
+            && let Some((path, hits)) = Rc::make_mut(&mut self.st.hash).get_mut(name)
+            && (!self.st.shopts.checkhash || os::access(path, os::X_OK))
         {
-            let path = path.clone();
-            if self.st.opts.hashall
-                && let Some((_, hits)) = Rc::make_mut(&mut self.st.hash).get_mut(name)
-            {
-                *hits += 1;
-            }
-            return Some(path);
+            *hits += 1;
+            return Some(path.clone());
         }
         let path = self.search_path(name).into_iter().next()?;
         if self.st.opts.hashall && path.contains(&b'/') {

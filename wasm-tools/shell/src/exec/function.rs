@@ -15,9 +15,15 @@ impl Shell {
             self.error_bytes(&[def.name.as_slice(), b": readonly function"].concat());
             return Ok(1);
         }
-        if def.name.iter().any(|c| matches!(c, b'$' | b'`')) {
+        let posix = self.st.opts.posix;
+        let quoted = def.name.iter().any(|c| matches!(c, b'$' | b'`' | b'"' | b'\'' | b'\\'));
+        if quoted || posix && !crate::parse::is_name(&def.name) {
             self.error_bytes(&[b"`", def.name.as_slice(), b"': not a valid identifier"].concat());
-            return Ok(1);
+            return if posix { Err(Unwind::Exit(2)) } else { Ok(1) };
+        }
+        if posix && crate::builtins::find(&def.name).is_some_and(|b| b.special) {
+            self.error_bytes(&[b"`", def.name.as_slice(), b"': is a special builtin"].concat());
+            return Err(Unwind::Exit(2));
         }
         let exported = self.st.functions.get(def.name.as_slice()).is_some_and(|f| f.exported);
         let function = Function {

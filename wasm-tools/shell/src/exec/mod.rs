@@ -566,6 +566,10 @@ impl Shell {
     #[inline(never)]
     fn run_select(&mut self, line: u32, name: &[u8], words: Option<&[Word]>, body: &List) -> Run<i32> {
         self.st.line = line;
+        if !crate::parse::is_name(name) {
+            self.error_bytes(&[b"`", name, b"': not a valid identifier"].concat());
+            return Ok(1);
+        }
         let values: Vec<Vec<u8>> = match words {
             Some(words) => self.expand_words(words)?,
             None => self.st.positional.to_vec(),

@@ -160,6 +160,9 @@ impl Shell {
                             let _ = os::close(moved);
                             self.error_bytes(&[name.as_slice(), b": cannot assign fd to variable"].concat());
                         }
+                        if assigned.is_ok() && self.st.shopts.varredir_close {
+                            saved.list.push((moved, None));
+                        }
                         Ok(assigned.is_ok())
                     }
                     Err(error) => {
@@ -188,7 +191,11 @@ impl Shell {
     }
 
     fn assign_fd(&mut self, name: &[u8], fd: Fd) -> Run<()> {
-        let value = crate::arith::decimal(i64::from(fd));
+        self.assign_place(name, crate::arith::decimal(i64::from(fd)))
+    }
+
+    /// Assigns a variable or an element, `name[subscript]`.
+    pub fn assign_place(&mut self, name: &[u8], value: Vec<u8>) -> Run<()> {
         match name.iter().position(|&c| c == b'[') {
             Some(open) if name.ends_with(b"]") => {
                 self.set_element_text(&name[..open], &name[open + 1..name.len() - 1], value, false)

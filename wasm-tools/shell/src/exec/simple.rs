@@ -1,6 +1,6 @@
 //! Simple commands: expansion, assignments, redirections, and the choice between function, builtin and program.
 
-use crate::ast::{Arg, Assign, AssignValue, Command, Redirect, Simple, Subscript};
+use crate::ast::{Arg, Assign, AssignValue, Command, Part, Redirect, Simple, Subscript, Word};
 use crate::builtins::declare::DeclArg;
 use crate::builtins::{self, Builtin};
 use crate::os;
@@ -21,6 +21,20 @@ pub struct Prepared<'a> {
     pub redirects: &'a [Redirect],
     /// Arguments of a declaration builtin, when there are assignments among them.
     pub declared: Option<Vec<DeclArg>>,
+}
+
+/// An argument that is an assignment under `set -k`: the name, and the word of its value.
+fn keyword(word: &Word) -> Option<(Vec<u8>, Word)> {
+    let Some(Part::Lit(text)) = word.parts.first() else {
+        return None;
+    };
+    let at = text.iter().position(|&c| c == b'=')?;
+    if !crate::parse::is_name(&text[..at]) {
+        return None;
+    }
+    let mut value = word.clone();
+    value.parts[0] = Part::Lit(text[at + 1..].to_vec());
+    Some((text[..at].to_vec(), value))
 }
 
 impl Shell {
@@ -45,6 +59,9 @@ impl Shell {
 
     fn run_simple_inner(&mut self, simple: &Simple, redirects: &[Redirect]) -> Run<i32> {
         let mut argv = Vec::with_capacity(simple.args.len());
+        if self.st.opts.keyword {
+            return self.run_with_keywords(simple, redirects);
+        }
         let declaration = simple.args.iter().any(|a| matches!(a, Arg::Assign(_)));
         // Assignments among the arguments are expanded before the ones in front of the command take effect.
         let declared = if declaration {
@@ -55,9 +72,6 @@ impl Shell {
         };
         if argv.is_empty() {
             return self.run_assignments(simple, redirects);
-        }
-        if self.st.opts.keyword {
-            return self.run_with_keywords(simple, redirects, argv);
         }
         if self.st.opts.xtrace {
             self.trace_simple(simple, &argv);
@@ -73,23 +87,34 @@ impl Shell {
 
     /// `set -k`: assignments anywhere go to the environment.
     #[inline(never)]
-    fn run_with_keywords(&mut self, simple: &Simple, redirects: &[Redirect], argv: Vec<Vec<u8>>) -> Run<i32> {
-        let (pairs, argv): (Vec<_>, Vec<_>) = argv.into_iter().partition(|a| {
-            a.iter()
-                .position(|&c| c == b'=')
-                .is_some_and(|i| crate::parse::is_name(&a[..i]))
-        });
+    fn run_with_keywords(&mut self, simple: &Simple, redirects: &[Redirect]) -> Run<i32> {
+        let mut argv = Vec::new();
+        let mut pairs = Vec::new();
+        for arg in &simple.args {
+            match arg {
+                Arg::Word(word) => match keyword(word) {
+                    Some((name, value)) => pairs.push((name, self.expand_assigned(&value)?)),
+                    None => self.expand_word_into(word, &mut argv)?,
+                },
+                Arg::Assign(assign) => {
+                    if let AssignValue::Scalar(word) = &assign.value {
+                        pairs.push((assign.name.clone(), self.expand_assigned(word)?));
+                    }
+                }
+            }
+        }
+        if argv.is_empty() {
+            return self.run_assignments(simple, redirects);
+        }
         self.push_scope(ScopeKind::Temporary);
         let scope = self.st.scopes.len();
-        for pair in pairs {
-            if let Some(i) = pair.iter().position(|&c| c == b'=') {
-                let var = Var {
-                    value: Value::Scalar(pair[i + 1..].to_vec()),
-                    attrs: attr::EXPORT,
-                    scope: 0,
-                };
-                self.declare_in_scope(&pair[..i], scope, var);
-            }
+        for (name, value) in pairs {
+            let var = Var {
+                value: Value::Scalar(value),
+                attrs: attr::EXPORT,
+                scope: 0,
+            };
+            self.declare_in_scope(&name, scope, var);
         }
         let result = self.run_prepared(Prepared {
             simple: Some(simple),

@@ -222,7 +222,13 @@ impl Shell {
     pub fn expand_regex(&mut self, word: &Word) -> Run<Vec<u8>> {
         let mut builder = self.builder(false);
         self.expand_parts(&word.parts, false, &mut builder)?;
-        Ok(builder.into_single().regex())
+        let field = builder.into_single();
+        // Quotes meant nothing there once.
+        Ok(if self.st.shopts.compat31 {
+            field.text
+        } else {
+            field.regex()
+        })
     }
 
     /// Expands the field of a pattern replacement, with its quoting.

@@ -1,7 +1,7 @@
 //! Lists, pipelines, compound and simple commands.
 
 use super::word::DoubleStop;
-use super::{Parser, Result, is_meta, is_name, is_name_char, is_name_start};
+use super::{ParseError, Parser, Result, is_meta, is_name, is_name_char, is_name_start};
 use crate::ast::{
     AndOr, Arg, Arith, Assign, AssignValue, CaseArm, CaseEnd, Command, CommandKind, Element, FunctionDef, List,
     ListItem, Pipeline, Redirect, RedirectFd, RedirectKind, Simple, Subscript, Timed, Word,
@@ -9,7 +9,7 @@ use crate::ast::{
 use std::rc::Rc;
 
 /// Words that end a list when they stand where a command would begin.
-const CLOSERS: [&[u8]; 8] = [b"then", b"else", b"elif", b"fi", b"do", b"done", b"esac", b"}"];
+const CLOSERS: [&[u8]; 9] = [b"then", b"else", b"elif", b"fi", b"do", b"done", b"esac", b"in", b"}"];
 
 /// Characters that a word without quotes and expansions does not have.
 static ENDS_BARE: [bool; 256] = {
@@ -195,8 +195,7 @@ impl Parser<'_> {
 
     fn at_pipeline_end(&mut self) -> bool {
         match self.cur() {
-            None | Some(b'\n' | b';' | b')' | b'|') => true,
-            Some(b'&') => !self.looking_at(b"&>"),
+            None | Some(b'\n' | b';') => true,
             _ => false,
         }
     }
@@ -263,6 +262,11 @@ impl Parser<'_> {
         let line = self.line();
         let mut command = match self.compound(line)? {
             Some(kind) => {
+                // An arithmetic command is where it ends.
+                let line = match kind {
+                    CommandKind::Arith(_) => self.line(),
+                    _ => line,
+                };
                 let mut redirects = Vec::new();
                 loop {
                     self.skip_blank();
@@ -284,7 +288,7 @@ impl Parser<'_> {
 
     fn compound(&mut self, line: u32) -> Result<Option<CommandKind>> {
         if self.cur() == Some(b'(') {
-            if self.at(1) == Some(b'(') && self.closes_as_arithmetic() {
+            if self.at(1) == Some(b'(') && self.closes_as_arithmetic()? {
                 self.pos += 2;
                 let arith = self.arith_text(DoubleStop::Arith)?;
                 self.pos += 2;
@@ -335,7 +339,7 @@ impl Parser<'_> {
                 self.pos += length;
                 self.skip_blank();
                 let Some(name) = self.word()? else {
-                    return Err(self.unexpected());
+                    return Err(self.no_word());
                 };
                 self.skip_blank();
                 if self.cur() == Some(b'(') {
@@ -420,28 +424,17 @@ impl Parser<'_> {
     fn for_clause(&mut self, select: bool) -> Result<CommandKind> {
         self.skip_blank();
         if !select && self.looking_at(b"((") {
-            self.pos += 2;
-            let mut parts: [Arith; 3] = Default::default();
-            for (i, part) in parts.iter_mut().enumerate() {
-                *part = self.arith_text(DoubleStop::ForPart)?;
-                let wanted = if i < 2 { b';' } else { b')' };
-                if self.cur() != Some(wanted) {
-                    return Err(self.unexpected());
-                }
-                self.pos += 1;
-            }
-            self.expect_paren()?;
+            let [init, cond, step] = self.for_expressions()?;
             self.skip_blank();
             if self.cur() == Some(b';') {
                 self.pos += 1;
             }
             let body = self.do_group()?;
-            let [init, cond, step] = parts;
             return Ok(CommandKind::ArithFor { init, cond, step, body });
         }
         self.alias_after_blank();
         let Some(name) = self.word()? else {
-            return Err(self.unexpected());
+            return Err(self.no_word());
         };
         let name = name.raw.to_vec();
         let mut words = None;
@@ -478,10 +471,46 @@ impl Parser<'_> {
         })
     }
 
+    /// The three expressions of `for ((…))`; at its parentheses.
+    fn for_expressions(&mut self) -> Result<[Arith; 3]> {
+        let line = self.line();
+        let start = self.pos;
+        self.pos += 2;
+        let mut parts = Vec::new();
+        loop {
+            parts.push(self.arith_text(DoubleStop::ForPart)?);
+            match self.cur() {
+                Some(b';') => self.pos += 1,
+                Some(_) => break,
+                None => return Err(self.unclosed(")", line)),
+            }
+        }
+        self.pos += 1;
+        self.expect_paren()?;
+        let problem = if parts.len() < 3 {
+            "arithmetic expression required"
+        } else {
+            "`;' unexpected"
+        };
+        parts.try_into().map_err(|_| {
+            let line = self.line();
+            let text = String::from_utf8_lossy(&self.buf[start..self.pos]).into_owned();
+            ParseError {
+                message: format!("syntax error: {problem}"),
+                line,
+                source_line: None,
+                at_end: false,
+                keeps_status: false,
+                line_only: false,
+                further: vec![(line, format!("syntax error: `{text}'"))],
+            }
+        })
+    }
+
     fn case_clause(&mut self) -> Result<CommandKind> {
         self.skip_blank();
         let Some(word) = self.word()? else {
-            return Err(self.unexpected());
+            return Err(self.no_word());
         };
         self.expect(b"in")?;
         let mut arms = Vec::new();
@@ -498,7 +527,8 @@ impl Parser<'_> {
             loop {
                 self.skip_blank();
                 let Some(pattern) = self.word()? else {
-                    return Err(self.unexpected());
+                    let begun = !patterns.is_empty();
+                    return Err(if begun { self.no_word() } else { self.unexpected() });
                 };
                 patterns.push(pattern);
                 self.skip_blank();
@@ -507,7 +537,10 @@ impl Parser<'_> {
                 }
                 self.pos += 1;
             }
-            self.expect_paren()?;
+            if self.cur() != Some(b')') {
+                return Err(self.no_word());
+            }
+            self.pos += 1;
             let body = self.list()?;
             self.skip_blank();
             let end = if self.eat(b";;&") {
@@ -536,6 +569,9 @@ impl Parser<'_> {
 
     fn coproc(&mut self) -> Result<CommandKind> {
         self.skip_blank();
+        if self.cur().is_none() {
+            return Err(self.no_word());
+        }
         let start = self.pos;
         // `coproc NAME compound`; with a simple command the first word is the command.
         if let Some(name) = self
@@ -858,7 +894,7 @@ impl Parser<'_> {
             literal_word(b"-")
         } else {
             let Some(word) = self.word()? else {
-                return Err(self.unexpected());
+                return Err(self.no_word());
             };
             word
         };

@@ -12,7 +12,7 @@ impl Parser<'_> {
         self.skip_blank();
         let start = self.pos;
         let Some(_) = self.word()? else {
-            return Err(self.unexpected());
+            return Err(self.no_word());
         };
         let raw = self.buf[start..self.pos].to_vec();
         let (delimiter, quoted) = unquote_delimiter(&raw);

@@ -370,6 +370,14 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// The same where a word has to come: at the end, it is the newline there that is wrong.
+    fn no_word(&mut self) -> ParseError {
+        match self.cur() {
+            None => self.unexpected_token(b"newline"),
+            Some(_) => self.unexpected(),
+        }
+    }
+
     fn unexpected_token(&mut self, token: &[u8]) -> ParseError {
         let line = self.line();
         let start = self.buf[..self.pos]

@@ -622,7 +622,7 @@ impl Parser<'_> {
 
     /// `$(…)` or `$((…))`; at the parenthesis.
     fn dollar_paren(&mut self) -> Result<Part> {
-        if self.at(1) == Some(b'(') && self.closes_as_arithmetic() {
+        if self.at(1) == Some(b'(') && self.closes_as_arithmetic()? {
             self.pos += 2;
             self.enter()?;
             let arith = self.arith_text(DoubleStop::Arith)?;
@@ -632,7 +632,12 @@ impl Parser<'_> {
         }
         self.pos += 1;
         let line = self.line();
-        let body = self.substitution_body()?;
+        let double = self.cur() == Some(b'(');
+        let body = self.substitution_body().map_err(|error| match error {
+            // What looked like arithmetic is reported where it begins.
+            error if double && error.at_end => super::ParseError { line, ..error },
+            error => error,
+        })?;
         Ok(Part::CmdSub(Rc::new(CmdSub {
             body: Ok(body),
             line,
@@ -643,15 +648,15 @@ impl Parser<'_> {
     /// After `(`: commands up to and including the `)` of a substitution.
     fn substitution_body(&mut self) -> Result<crate::ast::List> {
         self.enter()?;
-        let line = self.line();
         let outer = std::mem::take(&mut self.heredocs);
         self.in_substitution += 1;
-        let list = self.list()?;
-        match self.cur() {
-            Some(b')') => {}
-            None => return Err(self.unclosed(")", line)),
-            Some(_) => return Err(self.unexpected()),
-        }
+        let list = match self.list() {
+            Ok(list) if self.cur() == Some(b')') => list,
+            Ok(_) if self.cur().is_some() => return Err(self.unexpected()),
+            Ok(_) => return Err(self.unclosed_body()),
+            Err(error) if error.at_end && error.message.starts_with("syntax error") => return Err(self.unclosed_body()),
+            Err(error) => return Err(error),
+        };
         // A here-document whose body the closing parenthesis cuts off is empty.
         self.heredocs.clear();
         self.pos += 1;
@@ -659,6 +664,12 @@ impl Parser<'_> {
         self.heredocs = outer;
         self.leave();
         Ok(list)
+    }
+
+    /// The text ends within a substitution.
+    fn unclosed_body(&mut self) -> super::ParseError {
+        let line = self.unexpected_end().line;
+        self.unclosed(")", line)
     }
 
     /// `<(…)` and `>(…)`; at the `<` or `>`.
@@ -676,7 +687,8 @@ impl Parser<'_> {
     }
 
     /// Whether the `((` at the current position ends in `))`: otherwise it is two nested parentheses.
-    pub(super) fn closes_as_arithmetic(&mut self) -> bool {
+    pub(super) fn closes_as_arithmetic(&mut self) -> Result<bool> {
+        let line = self.line();
         let mut p = self.pos + 2;
         let mut depth = 0usize;
         loop {
@@ -684,7 +696,7 @@ impl Parser<'_> {
                 if self.fill() {
                     continue;
                 }
-                return false;
+                return Err(self.unclosed(")", line));
             };
             match c {
                 b'(' => depth += 1,
@@ -692,23 +704,24 @@ impl Parser<'_> {
                     if p + 1 >= self.buf.len() {
                         self.fill();
                     }
-                    return self.buf.get(p + 1) == Some(&b')');
+                    return Ok(self.buf.get(p + 1) == Some(&b')'));
                 }
                 b')' => depth -= 1,
                 b'\\' => p += 1,
                 b'\'' => {
                     let Some(n) = self.buf[p + 1..].iter().position(|&c| c == b'\'') else {
-                        return false;
+                        return Ok(false);
                     };
                     p += n + 1;
                 }
                 b'"' => {
                     p += 1;
-                    while let Some(&c) = self.buf.get(p) {
-                        match c {
-                            b'"' => break,
-                            b'\\' => p += 2,
-                            _ => p += 1,
+                    loop {
+                        match self.buf.get(p) {
+                            None => return Ok(false),
+                            Some(b'"') => break,
+                            Some(b'\\') => p += 2,
+                            Some(_) => p += 1,
                         }
                     }
                 }

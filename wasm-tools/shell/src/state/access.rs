@@ -174,7 +174,7 @@ impl Shell {
 
     /// A subscript's text as a key: quotes removed, as when it stood in an arithmetic expression.
     fn unquote_key(&mut self, index: &[u8]) -> Run<Vec<u8>> {
-        if !index.iter().any(|c| matches!(c, b'"' | b'\'' | b'\\' | b'$' | b'`')) {
+        if self.st.shopts.assoc_expand_once || !index.iter().any(|c| matches!(c, b'"' | b'\'' | b'\\' | b'$' | b'`')) {
             return Ok(index.to_vec());
         }
         self.expand_subscript_text(index)
@@ -426,6 +426,7 @@ impl Shell {
             }
             b"POSIXLY_CORRECT" => self.set_posix(true),
             b"GLOBIGNORE" => self.globignore_changed(),
+            b"BASH_COMPAT" => self.compat_changed(),
             b"HISTSIZE" | b"HISTFILESIZE" => self.history_sizes_changed(name),
             b"LC_ALL" | b"LC_CTYPE" | b"LANG" => self.locale_changed(),
             _ => {}
@@ -551,12 +552,13 @@ impl Shell {
 
 /// Variables whose assignment does more than store a value.
 fn has_effect(name: &[u8]) -> bool {
-    matches!(name.first(), Some(b'P' | b'O' | b'L' | b'H' | b'G'))
+    matches!(name.first(), Some(b'P' | b'O' | b'L' | b'H' | b'G' | b'B'))
         && matches!(
             name,
             b"PATH"
                 | b"OPTIND"
                 | b"GLOBIGNORE"
+                | b"BASH_COMPAT"
                 | b"POSIXLY_CORRECT"
                 | b"HISTSIZE"
                 | b"HISTFILESIZE"

@@ -64,6 +64,16 @@ impl Jobs {
         self.list.retain(|j| j.pid != pid);
     }
 
+    /// Whether a name or a text is that of several jobs.
+    pub fn is_ambiguous(&self, spec: &[u8]) -> bool {
+        let rest = spec.strip_prefix(b"%").unwrap_or(spec);
+        match rest {
+            b"" | b"%" | b"+" | b"-" => false,
+            [b'?', text @ ..] => self.list.iter().filter(|j| contains(&j.command, text)).count() > 1,
+            _ => self.list.iter().filter(|j| j.command.starts_with(rest)).count() > 1,
+        }
+    }
+
     /// The job that `%n`, `%%`, `%+`, `%-`, `%name` or `%?text` names.
     pub fn find(&self, spec: &[u8]) -> Option<&Job> {
         let rest = spec.strip_prefix(b"%").unwrap_or(spec);
@@ -74,15 +84,14 @@ impl Jobs {
                 let n: u32 = std::str::from_utf8(rest).ok()?.parse().ok()?;
                 self.list.iter().find(|j| j.number == n)
             }
-            [b'?', text @ ..] => self
-                .list
-                .iter()
-                .find(|j| j.command.windows(text.len().max(1)).any(|w| w == text)),
-            _ => {
-                let mut named = self.list.iter().filter(|j| j.command.starts_with(rest));
-                // A name that several jobs have is nobody's.
-                named.next().filter(|_| named.next().is_none())
-            }
+            // What several jobs have is nobody's.
+            _ if self.is_ambiguous(spec) => None,
+            [b'?', text @ ..] => self.list.iter().find(|j| contains(&j.command, text)),
+            _ => self.list.iter().find(|j| j.command.starts_with(rest)),
         }
     }
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len().max(1)).any(|w| w == part)
 }

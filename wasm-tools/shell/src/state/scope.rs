@@ -121,6 +121,8 @@ impl Shell {
         match name {
             b"PATH" => self.path_changed(),
             b"GLOBIGNORE" => self.globignore_changed(),
+            b"POSIXLY_CORRECT" => self.set_posix(false),
+            b"BASH_COMPAT" => self.compat_changed(),
             b"LC_ALL" | b"LC_CTYPE" | b"LANG" => self.locale_changed(),
             _ => {}
         }
