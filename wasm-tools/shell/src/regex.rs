@@ -1,6 +1,7 @@
 //! POSIX extended regular expressions for `[[ =~ ]]`: leftmost, longest, with submatches.
 //!
-//! A bounded backtracker: each (instruction, position) is visited once, so time and memory are linear in both.
+//! A bounded backtracker: each (instruction, position) is visited once, so time and memory are linear in both. Back
+//! references know no such bound: with them, the search ends after so many steps.
 
 use crate::pattern::decode;
 
@@ -9,6 +10,8 @@ pub struct Regex {
     program: Vec<Inst>,
     groups: usize,
     fold: bool,
+    /// It has back references.
+    refers: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -16,12 +19,17 @@ enum Node {
     Empty,
     Char(u32),
     Any,
-    Class { negated: bool, ranges: Vec<(u32, u32)> },
+    Class {
+        negated: bool,
+        ranges: Vec<(u32, u32)>,
+    },
     Start,
     End,
     Word(bool),
     WordEdge(u8),
     Group(usize, Box<Node>),
+    /// What a group matched, again.
+    Back(usize),
     Concat(Vec<Node>),
     Alternate(Vec<Node>),
     Repeat(Box<Node>, u32, Option<u32>),
@@ -35,6 +43,7 @@ enum Inst {
     Start,
     End,
     WordEdge(u8),
+    Back(usize),
     Save(usize),
     Split(usize, usize),
     Jump(usize),
@@ -45,6 +54,8 @@ enum Inst {
 const MAX_PROGRAM: usize = 50_000;
 /// Bits of the visited set beyond which a match is given up.
 const MAX_VISITED: usize = 400_000_000;
+/// Steps of a search with back references, from each start.
+const MAX_STEPS: u32 = 1_000_000;
 const MAX_DEPTH: u32 = 100;
 
 struct Parser<'a> {
@@ -71,6 +82,7 @@ impl Regex {
             program: Vec::new(),
             groups: parser.groups,
             fold,
+            refers: false,
         };
         regex.emit(&node)?;
         regex.program.push(Inst::Match);
@@ -104,6 +116,7 @@ impl Regex {
         let mut slots: Vec<Option<usize>> = vec![None; (self.groups + 1) * 2];
         let mut best: Option<Vec<Option<usize>>> = None;
         let mut jobs = vec![Job::Go(0, start)];
+        let mut steps = 0;
         while let Some(job) = jobs.pop() {
             let (mut pc, mut pos) = match job {
                 Job::Restore(slot, old) => {
@@ -113,11 +126,18 @@ impl Regex {
                 Job::Go(pc, pos) => (pc, pos),
             };
             loop {
-                let bit = pc * (text.len() + 1) + pos;
-                if visited[bit / 64] >> (bit % 64) & 1 == 1 {
-                    break;
+                if self.refers {
+                    steps += 1;
+                    if steps > MAX_STEPS {
+                        return best;
+                    }
+                } else {
+                    let bit = pc * (text.len() + 1) + pos;
+                    if visited[bit / 64] >> (bit % 64) & 1 == 1 {
+                        break;
+                    }
+                    visited[bit / 64] |= 1 << (bit % 64);
                 }
-                visited[bit / 64] |= 1 << (bit % 64);
                 match &self.program[pc] {
                     Inst::Match => {
                         if best.as_ref().is_none_or(|b| b[1].is_none_or(|end| pos > end)) {
@@ -136,6 +156,22 @@ impl Regex {
                     Inst::Save(slot) => {
                         jobs.push(Job::Restore(*slot, slots[*slot]));
                         slots[*slot] = Some(pos);
+                        pc += 1;
+                    }
+                    Inst::Back(group) => {
+                        let (Some(from), Some(to)) = (slots[group * 2], slots[group * 2 + 1]) else {
+                            break;
+                        };
+                        let (seen, rest) = (&text[from..to], &text[pos..]);
+                        let same = match rest.get(..seen.len()) {
+                            Some(again) if self.fold => again.eq_ignore_ascii_case(seen),
+                            Some(again) => again == seen,
+                            None => false,
+                        };
+                        if !same {
+                            break;
+                        }
+                        pos += seen.len();
                         pc += 1;
                     }
                     Inst::Start => {
@@ -221,6 +257,10 @@ impl Regex {
                 ranges: word_ranges(),
             }),
             Node::WordEdge(kind) => self.program.push(Inst::WordEdge(*kind)),
+            Node::Back(group) => {
+                self.refers = true;
+                self.program.push(Inst::Back(*group));
+            }
             Node::Group(n, inner) => {
                 self.program.push(Inst::Save(n * 2));
                 self.emit(inner)?;
@@ -409,6 +449,14 @@ impl Parser<'_> {
                             negated: e == b'S',
                             ranges: vec![(9, 13), (32, 32)],
                         }
+                    }
+                    b'1'..=b'9' => {
+                        self.pos += 1;
+                        let group = usize::from(e - b'0');
+                        if group > self.groups {
+                            return None;
+                        }
+                        Node::Back(group)
                     }
                     b'b' | b'B' | b'<' | b'>' => {
                         self.pos += 1;
