@@ -38,7 +38,7 @@ pub fn function_body(def: &FunctionDef) -> Vec<u8> {
     p.out
 }
 
-/// A command on one line.
+/// A command, its lists on one line.
 pub fn command_text(command: &Command) -> Vec<u8> {
     let mut p = Printer {
         out: Vec::new(),
@@ -51,7 +51,7 @@ pub fn command_text(command: &Command) -> Vec<u8> {
     p.out
 }
 
-/// An and-or list on one line.
+/// An and-or list, its lists on one line.
 pub fn and_or_text(list: &AndOr) -> Vec<u8> {
     let mut p = Printer {
         out: Vec::new(),
@@ -182,7 +182,7 @@ impl Printer {
     /// Between the head of a compound command and its body.
     fn open(&mut self) {
         self.indent += 1;
-        if self.lines { self.newline() } else { self.text(b" ") }
+        self.newline();
     }
 
     /// After a body, before the closing word.
@@ -191,15 +191,11 @@ impl Printer {
             self.text(b";");
         }
         self.indent -= 1;
-        if self.lines {
-            if self.out.ends_with(b"\n") {
-                let n = self.indent * 4;
-                self.out.resize(self.out.len() + n, b' ');
-            } else {
-                self.newline();
-            }
+        if self.out.ends_with(b"\n") {
+            let n = self.indent * 4;
+            self.out.resize(self.out.len() + n, b' ');
         } else {
-            self.text(b" ");
+            self.newline();
         }
         self.text(word);
     }
@@ -298,12 +294,15 @@ impl Printer {
             }
             CommandKind::Group(list) => {
                 self.text(b"{ ");
-                self.indent += 1;
                 if self.lines {
+                    self.indent += 1;
                     self.newline();
+                    self.list(list);
+                    self.close(b"}", false);
+                } else {
+                    self.list(list);
+                    self.text(if self.out.ends_with(b"&") { b" }" } else { b"; }" });
                 }
-                self.list(list);
-                self.close(b"}", !self.lines);
             }
             CommandKind::Subshell(list) => {
                 self.text(b"( ");
@@ -329,11 +328,7 @@ impl Printer {
                     None => self.text(b" \"$@\""),
                 }
                 self.text(b";");
-                if self.lines {
-                    self.newline()
-                } else {
-                    self.text(b" ")
-                }
+                self.newline();
                 self.text(b"do");
                 self.open();
                 self.list(body);
@@ -347,11 +342,7 @@ impl Printer {
                 self.text(b"; ");
                 self.text(step.text.raw.trim_ascii());
                 self.text(b"))");
-                if self.lines {
-                    self.newline()
-                } else {
-                    self.text(b" ")
-                }
+                self.newline();
                 self.text(b"do");
                 self.open();
                 self.list(body);
@@ -371,7 +362,7 @@ impl Printer {
                 self.text(b" in ");
                 self.indent += 1;
                 for arm in arms {
-                    self.newline_or_space();
+                    self.newline();
                     for (i, pattern) in arm.patterns.iter().enumerate() {
                         if i > 0 {
                             self.text(b" | ");
@@ -383,17 +374,17 @@ impl Printer {
                     if arm.body.0.is_empty() {
                         self.text(b"\n");
                     } else {
-                        self.newline_or_space();
+                        self.newline();
                         self.list(&arm.body);
                     }
                     self.indent -= 1;
                     if arm.body.0.is_empty() {
-                        self.newline_or_space();
+                        self.newline();
                     } else if self.out.ends_with(b"\n") {
                         let n = self.indent * 4;
                         self.out.resize(self.out.len() + n, b' ');
                     } else {
-                        self.newline_or_space();
+                        self.newline();
                     }
                     self.text(match arm.end {
                         CaseEnd::Break => b";;",
@@ -402,7 +393,7 @@ impl Printer {
                     });
                 }
                 self.indent -= 1;
-                self.newline_or_space();
+                self.newline();
                 self.text(b"esac");
             }
             CommandKind::Arith(arith) => {
@@ -439,10 +430,6 @@ impl Printer {
             }
         }
         self.redirects(&command.redirects, false);
-    }
-
-    fn newline_or_space(&mut self) {
-        if self.lines { self.newline() } else { self.text(b" ") }
     }
 
     /// A condition stays on the line of its keyword.

@@ -4,6 +4,7 @@ use crate::exec::simple::Prepared;
 use crate::os;
 use crate::parse::is_reserved;
 use crate::shell::{Run, Shell};
+use crate::state::vars::bucket;
 use std::rc::Rc;
 
 /// Usage lines of builtins.
@@ -102,6 +103,9 @@ const USAGE: &[(&str, &str)] = &[
 pub fn usage_of(name: &str) -> Option<&'static str> {
     USAGE.iter().find(|(n, _)| *n == name).map(|(_, u)| *u)
 }
+
+/// Size of bash's table of remembered programs.
+const HASH_BUCKETS: u32 = 256;
 
 /// What a name means as a command.
 enum Meaning {
@@ -370,7 +374,7 @@ pub fn hash(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
             return Ok(0);
         }
         if shell.st.hash.is_empty() {
-            if !shell.st.opts.posix {
+            if !shell.st.opts.posix && !options.has(b'l') {
                 shell.out.extend_from_slice(b"hash: hash table empty\n");
             }
             return Ok(0);
@@ -378,7 +382,10 @@ pub fn hash(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
         if !options.has(b'l') {
             shell.out.extend_from_slice(b"hits\tcommand\n");
         }
-        for (name, (path, hits)) in shell.st.hash.clone().iter() {
+        let table = shell.st.hash.clone();
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(name, _)| bucket(name, HASH_BUCKETS));
+        for (name, (path, hits)) in entries {
             let line = if options.has(b'l') {
                 [b"builtin hash -p ", path.as_slice(), b" ", name, b"\n"].concat()
             } else {

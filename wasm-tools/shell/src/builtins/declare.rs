@@ -545,7 +545,7 @@ impl Shell {
         let readonly = existing.as_ref().is_some_and(|v| v.has(attr::READONLY));
         if readonly && value.is_some() && matches!(command, "export" | "readonly") {
             self.error(&format!("{shown}: readonly variable"));
-            return if self.st.opts.errexit {
+            return if self.st.opts.errexit || self.st.opts.posix {
                 Err(self.give_up())
             } else {
                 Ok(false)
@@ -1012,6 +1012,7 @@ pub fn readonly(shell: &mut Shell, _: &[u8], args: Vec<DeclArg>) -> Run<i32> {
 }
 
 fn attribute(shell: &mut Shell, command: &str, bit: u16, args: Vec<DeclArg>) -> Run<i32> {
+    let by_command = std::mem::take(&mut shell.by_command);
     let mut wanted = Wanted {
         on: bit,
         ..Wanted::default()
@@ -1079,8 +1080,13 @@ fn attribute(shell: &mut Shell, command: &str, bit: u16, args: Vec<DeclArg>) -> 
         wanted.array = array && !is_array;
         wanted.assoc = assoc && !is_array;
         // In a function they change the variable that is visible; they declare no local one, but for `readonly -a`.
-        if !shell.declare_one(command, &wanted, operand, false)? {
-            status = 1;
+        match shell.declare_one(command, &wanted, operand, false) {
+            Ok(true) => {}
+            Ok(false) => status = 1,
+            // A readonly variable ends the shell, as such an assignment does anywhere in POSIX mode.
+            Err(Unwind::Discard(_)) if shell.st.opts.posix && by_command => status = 1,
+            Err(Unwind::Discard(_)) if shell.st.opts.posix => return Err(Unwind::Exit(1)),
+            Err(unwind) => return Err(unwind),
         }
     }
     Ok(status)

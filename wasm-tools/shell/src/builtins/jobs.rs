@@ -10,15 +10,17 @@ use crate::state::jobs::Job;
 fn named_job(shell: &mut Shell, builtin: &str, spec: &[u8]) -> Option<Job> {
     let job = shell.st.jobs.find(spec).cloned();
     if job.is_none() {
+        let part = spec.strip_prefix(b"%?");
         let ambiguous = shell.st.jobs.is_ambiguous(spec);
-        let text = if ambiguous {
-            spec.strip_prefix(b"%?").unwrap_or(spec)
-        } else {
-            spec
-        };
-        let shown = String::from_utf8_lossy(text).into_owned();
-        let why = if ambiguous { "ambiguous job spec" } else { "no such job" };
-        shell.builtin_error(builtin, &format!("{shown}: {why}"));
+        if ambiguous {
+            let name = part.or(spec.strip_prefix(b"%")).unwrap_or(spec);
+            let shown = String::from_utf8_lossy(name).into_owned();
+            shell.builtin_error(builtin, &format!("{shown}: ambiguous job spec"));
+        }
+        if !ambiguous || part.is_none() {
+            let shown = String::from_utf8_lossy(spec).into_owned();
+            shell.builtin_error(builtin, &format!("{shown}: no such job"));
+        }
     }
     job
 }
@@ -479,9 +481,6 @@ pub fn kill(shell: &mut Shell, argv: &[Vec<u8>]) -> Run<i32> {
             Err(error) => shell.builtin_error("kill", &format!("({pid}) - {}", os::message(error))),
         }
     }
-    // A signal to the shell itself is handled before the next command, which finds the status of this one.
-    shell.st.status = status;
-    shell.run_pending_traps()?;
     Ok(status)
 }
 

@@ -327,6 +327,13 @@ impl Shell {
         if let Some(saved) = saved {
             self.undo_redirects(saved);
         }
+        // A signal that the shell sent itself is handled here, behind the redirections of `kill`.
+        if let Ok(status) = result
+            && builtin.name == "kill"
+        {
+            self.st.status = status;
+            self.run_pending_traps()?;
+        }
         match result {
             Ok(0) if !flushed => Ok(1),
             other => other,
@@ -340,7 +347,12 @@ impl Shell {
         if builtin.special && self.st.opts.posix {
             // Assignments before special builtins stay, and their errors end the shell.
             for assign in command.assigns {
-                if let Err(unwind) = self.run_assign(assign) {
+                let assigned = self.run_assign(assign);
+                if let Some(slot) = Rc::make_mut(&mut self.st.vars).get_mut(assign.name.as_slice()) {
+                    Rc::make_mut(slot).attrs |= attr::EXPORT;
+                    self.env_cache = None;
+                }
+                if let Err(unwind) = assigned {
                     return Err(match unwind {
                         Unwind::Discard(_) => self.fatal_expansion(),
                         other => other,

@@ -69,8 +69,8 @@ impl Jobs {
         let rest = spec.strip_prefix(b"%").unwrap_or(spec);
         match rest {
             b"" | b"%" | b"+" | b"-" => false,
-            [b'?', text @ ..] => self.list.iter().filter(|j| contains(&j.command, text)).count() > 1,
-            _ => self.list.iter().filter(|j| j.command.starts_with(rest)).count() > 1,
+            [b'?', text @ ..] => self.list.iter().filter(|j| j.contains(text)).count() > 1,
+            _ => self.list.iter().filter(|j| j.begins(rest)).count() > 1,
         }
     }
 
@@ -86,12 +86,22 @@ impl Jobs {
             }
             // What several jobs have is nobody's.
             _ if self.is_ambiguous(spec) => None,
-            [b'?', text @ ..] => self.list.iter().find(|j| contains(&j.command, text)),
-            _ => self.list.iter().find(|j| j.command.starts_with(rest)),
+            [b'?', text @ ..] => self.list.iter().find(|j| j.contains(text)),
+            _ => self.list.iter().find(|j| j.begins(rest)),
         }
     }
 }
 
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len().max(1)).any(|w| w == part)
+impl Job {
+    /// Whether a command of its pipeline begins with the text.
+    fn begins(&self, text: &[u8]) -> bool {
+        let behind = [b" | ", text].concat();
+        self.command.starts_with(text) || self.command.windows(behind.len()).any(|w| w == behind)
+    }
+
+    /// Whether a command of its pipeline has the text in it.
+    fn contains(&self, text: &[u8]) -> bool {
+        let bar = text.windows(2).any(|w| w == b" |" || w == b"| ");
+        !bar && self.command.windows(text.len().max(1)).any(|w| w == text)
+    }
 }

@@ -1,12 +1,12 @@
 //! Handing the shell environment over to another shell process, which runs a part of this one's script: the other
 //! half of a `fork` that WebAssembly has not.
 
-use super::jobs::Jobs;
+use super::jobs::{Job, Jobs};
 use super::options::{SetOptions, Shopts};
 use super::vars::{Name, Var, attr};
 use super::{Call, Function, History, Limit, Scope, ScopeKind, Traps};
-use crate::ast::{FunctionDef, List};
-use crate::os;
+use crate::ast::{Arg, CommandKind, FunctionDef, List};
+use crate::os::{self, Status};
 use crate::shell::Shell;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -36,6 +36,8 @@ struct Parcel {
     script_args: Option<Vec<Vec<u8>>>,
     source: Vec<u8>,
     line: u32,
+    /// What `jobs` in a pipeline lists: numbers, processes, commands and how they ended.
+    jobs: Vec<(u32, i32, Vec<u8>, Option<(bool, i32)>)>,
     dirs: Vec<Vec<u8>>,
     hash: BTreeMap<Vec<u8>, (Vec<u8>, u32)>,
     disabled: Vec<Vec<u8>>,
@@ -62,6 +64,26 @@ struct Parcel {
 
 fn pairs(traps: &Traps) -> Vec<(i32, Vec<u8>)> {
     traps.iter().map(|(&s, a)| (s, a.to_vec())).collect()
+}
+
+/// Whether the list is the builtin `jobs`, which alone may list the parent's jobs.
+fn lists_jobs(list: &List) -> bool {
+    let [item] = list.0.as_slice() else { return false };
+    let [command] = item.body.first.stages.as_slice() else {
+        return false;
+    };
+    matches!(&command.kind, CommandKind::Simple(simple)
+        if matches!(simple.args.first(), Some(Arg::Word(word)) if word.literal() == Some(b"jobs")))
+}
+
+fn listed(jobs: &Jobs) -> Vec<(u32, i32, Vec<u8>, Option<(bool, i32)>)> {
+    let ended = |status: Status| match status {
+        Status::Exited(n) => (true, n),
+        Status::Signaled(n) => (false, n),
+    };
+    let jobs = jobs.list.iter();
+    jobs.map(|j| (j.number, j.pid, j.command.clone(), j.status.map(ended)))
+        .collect()
 }
 
 /// The state as bytes, with the list the other shell is to run.
@@ -126,6 +148,7 @@ pub fn encode(shell: &Shell, list: &List) -> Vec<u8> {
         script_args: st.script_args.as_ref().map(|a| a.to_vec()),
         source: st.source.to_vec(),
         line: st.line,
+        jobs: if lists_jobs(list) { listed(&st.jobs) } else { Vec::new() },
         dirs: st.dirs.to_vec(),
         hash: (*st.hash).clone(),
         disabled: st.disabled.to_vec(),
@@ -248,6 +271,17 @@ pub fn decode(fd: os::Fd) -> Option<(Shell, List)> {
     shell.trace_fd = parcel.trace_fd;
     shell.st.stdin_redirected = parcel.flags & 4 != 0;
     shell.enter_subshell(false);
+    shell.st.jobs.list = parcel
+        .jobs
+        .into_iter()
+        .map(|(number, pid, command, ended)| Job {
+            number,
+            pid,
+            command,
+            status: ended.map(|(exited, n)| if exited { Status::Exited(n) } else { Status::Signaled(n) }),
+            inherited: true,
+        })
+        .collect();
     shell.st.bash_pid = own_pid;
     Some((shell, parcel.list))
 }

@@ -141,18 +141,19 @@ impl Assoc {
         let mut all: Vec<_> = self
             .map
             .iter()
-            .map(|(k, (n, v))| (hash(k) & (buckets - 1), u64::MAX - n, k, v))
+            .map(|(k, (n, v))| (bucket(k, buckets), u64::MAX - n, k, v))
             .collect();
         all.sort_unstable_by_key(|e| (e.0, e.1));
         all.into_iter().map(|(_, _, k, v)| (k, v)).collect()
     }
 }
 
-/// The FNV-1 hash over signed characters, by which bash orders associative arrays.
-fn hash(key: &[u8]) -> u32 {
-    key.iter().fold(2_166_136_261u32, |h, &c| {
+/// Where bash's tables have a key, which is the order in which they are listed: by FNV-1 over signed characters.
+pub fn bucket(key: &[u8], buckets: u32) -> u32 {
+    let hash = key.iter().fold(2_166_136_261u32, |h, &c| {
         h.wrapping_mul(16_777_619) ^ (c as i8 as i32 as u32)
-    })
+    });
+    hash & (buckets - 1)
 }
 
 impl Var {
