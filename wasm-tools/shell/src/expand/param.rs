@@ -244,7 +244,11 @@ impl Shell {
             (ParamOp::Length, ParamName::Var(name), Some(Subscript::At | Subscript::Star)) => {
                 let var = self.get_var(name);
                 if self.st.opts.nounset && var.as_deref().is_none_or(|v| !v.is_set()) {
-                    return Err(self.unbound(&String::from_utf8_lossy(name)));
+                    // Unlike others, this one ends the shell with 1.
+                    return Err(match self.unbound(&String::from_utf8_lossy(name)) {
+                        Unwind::Exit(_) => Unwind::Exit(1),
+                        unwind => unwind,
+                    });
                 }
                 number(var.map_or(0, |v| v.count()))
             }

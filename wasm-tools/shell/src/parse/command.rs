@@ -73,7 +73,7 @@ impl Parser<'_> {
         match self.cur() {
             None | Some(b')') => true,
             Some(b';') => self.looking_at(b";;") || self.looking_at(b";&"),
-            Some(b'}' | b't' | b'e' | b'f' | b'd') => {
+            Some(b'}' | b't' | b'e' | b'f' | b'd' | b'i') => {
                 self.expand_alias_here();
                 self.bare_word().is_some_and(|w| CLOSERS.contains(&w))
             }
@@ -159,7 +159,7 @@ impl Parser<'_> {
                         self.pos += 2;
                         self.skip_blank();
                     }
-                    if self.at_pipeline_end() {
+                    if self.at_pipeline_end() || self.cur() == Some(b')') {
                         return Ok(Pipeline {
                             negate,
                             timed,
@@ -194,10 +194,7 @@ impl Parser<'_> {
     }
 
     fn at_pipeline_end(&mut self) -> bool {
-        match self.cur() {
-            None | Some(b'\n' | b';') => true,
-            _ => false,
-        }
+        matches!(self.cur(), None | Some(b'\n' | b';'))
     }
 
     /// The unquoted word at the current position, if it is made of plain characters only.

@@ -448,8 +448,7 @@ impl Parser<'_> {
             stop,
             DoubleStop::Arith | DoubleStop::OldArith | DoubleStop::ForPart | DoubleStop::Slice
         );
-        loop {
-            let Some(c) = self.cur() else { break };
+        while let Some(c) = self.cur() {
             let ends = match stop {
                 DoubleStop::Quote | DoubleStop::Inner => c == b'"',
                 DoubleStop::HereDoc => false,
