@@ -54,6 +54,24 @@ impl Running {
     async fn run(&self, token: &str, session: &str, line: &str) -> Answer {
         run(self.address, token, session, line).await
     }
+
+    /// A call that takes some seconds, and has begun.
+    async fn begin(&self, seconds: u32) -> JoinHandle<Answer> {
+        let (address, line) = (self.address, format!("touch work/begun; sleep {seconds}; echo done"));
+        let call = tokio::spawn(async move { run(address, ANNA, "one", &line).await });
+        while !holds(self.files.path(), "begun") {
+            assert!(!call.is_finished(), "{:?}", call.await.unwrap());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        call
+    }
+}
+
+/// Whether a file of this name is anywhere in a folder.
+fn holds(folder: &Path, name: &str) -> bool {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().any(|entry| {
+        entry.file_name() == name || (entry.file_type().is_ok_and(|kind| kind.is_dir()) && holds(&entry.path(), name))
+    })
 }
 
 /// An answer of the host.
@@ -135,15 +153,8 @@ async fn tenants_do_not_see_each_other() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_at_once_are_bounded_for_each_tenant() {
     let host = Running::start(Budget { calls: 1, ..Budget::default() }).await;
-    let address = host.address;
-    let first = tokio::spawn(async move { run(address, ANNA, "one", "sleep 3; echo done").await });
-    let until = Instant::now() + Duration::from_secs(60);
-    let refused = loop {
-        let answer = host.run(ANNA, "two", "true").await;
-        if answer.status == 429 || Instant::now() > until {
-            break answer;
-        }
-    };
+    let first = host.begin(3).await;
+    let refused = host.run(ANNA, "two", "true").await;
     assert_eq!(refused.error(), (429, "too many calls at once"));
     assert_eq!(refused.retry_after, Some(1));
     assert_eq!(host.run(BEN, "one", "echo ben").await.stdout(), "ben\n");
@@ -237,8 +248,7 @@ async fn sessions_are_bounded_and_make_room_when_they_are_old() {
 async fn a_host_that_stops_serves_what_it_has_begun() {
     let host = Running::start(Budget { calls: 1, ..Budget::default() }).await;
     let address = host.address;
-    let begun = tokio::spawn(async move { run(address, ANNA, "one", "sleep 2; echo done").await });
-    while host.run(ANNA, "two", "true").await.status != 429 {}
+    let begun = host.begin(2).await;
     host.stop.send(()).unwrap();
     assert_eq!(begun.await.unwrap().stdout(), "done\n");
     host.served.await.unwrap().unwrap();
