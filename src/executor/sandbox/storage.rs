@@ -109,6 +109,15 @@ impl Storage {
         })
     }
 
+    /// Whether nothing has its files mounted. Who has the files of a plain folder open does not matter.
+    pub(super) fn is_idle(&self) -> bool {
+        match self {
+            Self::Folder(_) => true,
+            Self::Layers(layers) => layers.is_idle(),
+            Self::Memory(memory) => memory.upper.is_idle(),
+        }
+    }
+
     /// Keeps the present state, and answers the name to come back to it.
     pub(super) fn snapshot(&mut self, root: Option<&Path>, name: &str) -> Result<String, ExecutorError> {
         match self.stacked(root, name)? {

@@ -99,12 +99,12 @@ impl SandboxWorkspace {
         };
         let source = Arc::downgrade(&idle.source());
         drop(idle);
-        // A sandbox that has just ended lets go of its mounts a moment later.
+        let mut storage = self.storage.lock().unwrap_or_else(PoisonError::into_inner);
+        // A sandbox that has just ended lets go of its mounts a moment later, and they of the layers.
         let until = Instant::now() + SETTLE;
-        while source.strong_count() > 0 && Instant::now() < until {
+        while (source.strong_count() > 0 || !storage.is_idle()) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let mut storage = self.storage.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = change(&mut storage);
         // Also after a failure: the files are as they were then.
         *files = Some(Arc::new(TreeFiles::new(storage.mount(&self.account)?, ROOT)?));

@@ -135,7 +135,7 @@ impl Upper {
     }
 
     /// Whether nothing but this handle uses the layer.
-    pub(super) fn is_idle(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         Arc::strong_count(&self.shared) == 1
     }
 }

@@ -133,8 +133,13 @@ impl Layers {
         &self.manifest.snapshots
     }
 
+    /// Whether it is mounted nowhere.
+    pub fn is_idle(&self) -> bool {
+        self.upper.is_idle()
+    }
+
     fn check_idle(&self) -> Result<(), LayersError> {
-        if self.upper.is_idle() { Ok(()) } else { Err(LayersError::Busy(self.manifest.root.clone())) }
+        if self.is_idle() { Ok(()) } else { Err(LayersError::Busy(self.manifest.root.clone())) }
     }
 
     /// Keeps the present state, so that [`Layers::rollback`] can come back to it.
