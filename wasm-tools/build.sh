@@ -10,7 +10,7 @@
 # Needs cargo, python3 and zstd, and for Rust and C what toolchain.sh and python/build.sh say. WSKILL_WASM_TARGET_DIR
 # (default: target/) is cargo's target directory.
 set -euo pipefail
-export LC_ALL=C
+export LC_ALL=C LANG=C
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$here"
@@ -36,26 +36,28 @@ source_hash() {
     source_list | tr '\n' '\0' | xargs -0 sha256sum | sha256sum | cut -d' ' -f1
 }
 
-# Decision: the builder's home, which panic messages name, is overwritten afterwards with a text of the same length, so
-# that no offset moves. rustc's --remap-path-prefix would be cleaner, and rebuilds every dependency wherever it differs.
-neutral() {
-    python3 - "$1" "$2" "${CARGO_HOME:-$HOME/.cargo}" <<'PY'
-import sys
-source, target, home = sys.argv[1:]
-home = home.encode()
-open(target, "wb").write(open(source, "rb").read().replace(home, b"/cargo".ljust(len(home), b"/")[: len(home)]))
-PY
+# Decision: the crates are unpacked into a home of these builds' own. uucore takes in the texts of every uu_* crate that lies
+# beside it, so that what else a machine has built would change the result.
+cargo_home=$target/cargo-home
+prepare_cargo_home() {
+    local own=${CARGO_HOME:-$HOME/.cargo} settings
+    mkdir -p "$cargo_home"
+    for settings in config.toml credentials.toml; do
+        [ ! -e "$own/$settings" ] || ln -sf "$own/$settings" "$cargo_home/$settings"
+    done
+    CARGO_HOME=$cargo_home cargo fetch --locked --target wasm32-wasip1
 }
 
 # build_package PACKAGE OUT BINARY...: cargo, then the binaries as OUT/BINARY.wasm.
 build_package() {
     local package=$1 out=$2
     shift 2
-    CARGO_TARGET_DIR=$target cargo build --locked --release --target wasm32-wasip1 "${wasm_cargo_args[@]}" -p "$package"
+    # Panic messages name files: the same ones wherever this is built.
+    local remap="'--remap-path-prefix=$cargo_home=/cargo', '--remap-path-prefix=$target=/target'"
+    CARGO_HOME=$cargo_home CARGO_TARGET_DIR=$target cargo build --locked --release --target wasm32-wasip1 \
+        --config "target.wasm32-wasip1.rustflags = [$remap]" "${wasm_cargo_args[@]}" -p "$package"
     mkdir -p "$out"
-    for binary in "$@"; do
-        neutral "$target/wasm32-wasip1/release/$binary.wasm" "$out/$binary.wasm"
-    done
+    for binary in "$@"; do cp "$target/wasm32-wasip1/release/$binary.wasm" "$out/"; done
 }
 
 # build_rust NAME OUT: a module of modules.json and its manifest.
@@ -69,6 +71,7 @@ build_rust() {
 build_all() {
     local out=$1 name
     find_wasm_toolchain
+    prepare_cargo_home
     for name in $(python3 pack.py names); do build_rust "$name" "$out"; done
     build_package wskill-guest-tests "$out" guest-tests foreign-tests
     python/build.sh "$out"
@@ -106,6 +109,7 @@ case ${1:-} in
         python/build.sh "$out"
     else
         find_wasm_toolchain
+        prepare_cargo_home
         if [ "$name" = guest-tests ]; then
             build_package wskill-guest-tests "$out" guest-tests foreign-tests
         else

@@ -39,8 +39,9 @@ debian_configuration() {
     local apt="$work/apt" mirror
     [ -f "$apt/apt.conf" ] && return
     mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/state"
-    mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
-        grep -ohE 'https?://[^ ]+/debian/?( |$)' | head -1)
+    # No system has all of these files.
+    mirror=$({ cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } |
+        grep -m 1 -oE 'https?://[^ ]+/debian/?( |$)' | sed 1q)
     local key=/usr/share/keyrings/debian-archive-keyring.gpg
     printf 'deb-src [signed-by=%s] %s trixie main\ndeb [signed-by=%s] %s sid main\n' "$key" "$mirror" "$key" "$mirror" \
         > "$apt/sources.list"
