@@ -1,6 +1,6 @@
 //! The WebAssembly engine's configuration.
 
-use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use super::limits::{FIBER_STACK, WASM_STACK};
 
@@ -90,6 +90,8 @@ pub fn engine(flavour: Flavour, allocation: Allocation) -> wasmtime::Result<Engi
             .total_stacks(slots);
         pool.total_gc_heaps(slots);
         pool.max_memory_size(max_memory).table_elements(100_000);
+        // Where Linux tells what was written to, only that is reset.
+        pool.pagemap_scan(Enabled::Auto);
         pool.linear_memory_keep_resident(keep_resident).table_keep_resident(keep_resident.min(1 << 20));
         config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     }
